@@ -195,13 +195,27 @@ Expected<Asked> asked_of(const CommandLine& line, const Environment& environment
   return asked;
 }
 
+// What a script's variable that is not set leaves. Taken for an option that is not given, it would ask the daemon
+// instead of a file, or leave out a comparison.
+Expected<void> refuse_empty_names(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string type = option->get_type_name();
+    if (type != "FILE" && type != "DIRECTORY" && type != "LEDGER") continue;
+    if (std::ranges::find(option->results(), std::string()) != option->results().end())
+      return fail(Errc::invalid_argument, option->get_name() + ": the name is empty");
+  }
+  return {};
+}
+
 Expected<ExitCode> dispatch(const CLI::App& app, const CommandLine& line, const Environment& environment) {
   SHAPLEY_TRY_ASSIGN(const Asked asked, asked_of(line, environment));
   for (const auto& [name, run] : line.runs) {
     if (!app.got_subcommand(std::string(name))) continue;
     if (!line.cluster.empty() && (name == "init" || name == "check-config"))
       return fail(Errc::invalid_argument, fmt::format("-M: {} is about the Slurm of this host; run it there", name));
-    const CLI::Option* const ledger = app.get_subcommand(std::string(name))->get_option_no_throw("--ledger");
+    const CLI::App& command = *app.get_subcommand(std::string(name));
+    SHAPLEY_TRY(refuse_empty_names(command));
+    const CLI::Option* const ledger = command.get_option_no_throw("--ledger");
     if (!line.cluster.empty() && ledger != nullptr && ledger->count() > 0)
       return fail(Errc::invalid_argument, "-M asks a daemon, and --ledger reads a file; give one of them");
     return run(asked.endpoint, asked.environment);

@@ -525,6 +525,17 @@ TEST_F(ShapleyctlBinary, CheckConfigSaysWhatChangesAndWhatSlurmDoesNotKnow) {
   EXPECT_PRED2(contains, away.err, "scontrol show config: exit code 1: slurm_load_ctl_conf error");
 }
 
+// A script's variable that is not set: neither the daemon's own ledger nor an audit without a comparison is meant.
+TEST_F(ShapleyctlBinary, AnEmptyNameOfAFileIsRefused) {
+  for (const char* arguments :
+       {"status --ledger ''", "statement --ledger ''", "statement --consortium '' a.db", "report -o '' --ledger a.db",
+        "audit ''", "audit a.db --against ''", "audit a.db --against-head a --public-key ''", "archive ''",
+        "compact --ledger ''", "backup ''", "import --sacct a --config b --ledger '' --nodes c"}) {
+    const Outcome outcome = ends(ExitCode::usage, run(arguments));
+    EXPECT_PRED2(contains, outcome.err, ": the name is empty") << arguments;
+  }
+}
+
 TEST_F(ShapleyctlBinary, CheckConfigDoubtsAnOrganizationWithoutRulesAndNodes) {
   const fs::path file = directory / "doubtful.yaml";
   std::ofstream(file) << "organizations:\n  - {name: a, accounts: [x]}\n  - {name: b}\n";
