@@ -429,6 +429,13 @@ Expected<void> fill_gaps(const ImportQuestion& question, Past& past, ImportResul
   if (!std::filesystem::exists(question.into))
     return fail(Errc::not_found,
                 fmt::format("import: {}: no such ledger; --ledger makes a new one", question.into.string()));
+  // Of an empty file a ledger would be made that knows no owner.
+  std::error_code not_a_file;
+  if (std::filesystem::file_size(question.into, not_a_file) == 0)
+    return fail(Errc::corrupt,
+                fmt::format("import: {}: an empty file, not a ledger; restore one, or move this file away: "
+                            "--ledger makes a new one",
+                            question.into.string()));
   SHAPLEY_TRY_ASSIGN(ledger::Ledger ledger, ledger::Ledger::open(question.into, ledger::OpenMode::create_or_write));
   SHAPLEY_TRY(check_charge(ledger, question, past));
   SHAPLEY_TRY_ASSIGN(ledger::Recovered recovered, ledger.recover());

@@ -536,6 +536,16 @@ TEST_F(ShapleyctlBinary, AnEmptyNameOfAFileIsRefused) {
   }
 }
 
+TEST_F(ShapleyctlBinary, NoLedgerIsMadeOfAnEmptyFile) {
+  const fs::path file = directory / "lost.db";
+  std::ofstream(file) << "";
+  for (const char* command : {"archive ", "compact "}) {
+    const Outcome outcome = ends(ExitCode::unreadable, run(command + file.string()));
+    EXPECT_PRED2(contains, outcome.err, "an empty file, not a ledger");
+    EXPECT_EQ(fs::file_size(file), 0U);
+  }
+}
+
 TEST_F(ShapleyctlBinary, CheckConfigDoubtsAnOrganizationWithoutRulesAndNodes) {
   const fs::path file = directory / "doubtful.yaml";
   std::ofstream(file) << "organizations:\n  - {name: a, accounts: [x]}\n  - {name: b}\n";

@@ -479,6 +479,16 @@ TEST_F(ImportTest, papers_that_name_no_end_end_where_the_export_does) {
   EXPECT_EQ(use().of.until.value, 1790000300);
 }
 
+TEST_F(ImportTest, no_ledger_is_made_of_an_empty_file) {
+  ImportQuestion asked = question(year());
+  asked.into = write("lost.db", "");
+  asked.ledger.clear();
+  const auto result = import_history(asked);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Errc::corrupt);
+  EXPECT_EQ(std::filesystem::file_size(asked.into), 0U);
+}
+
 TEST_F(ImportTest, a_ledger_that_a_daemon_writes_is_left_alone) {
   ASSERT_TRUE(import_history(question(year())));
   const auto writer = ledger::testing::writer(file());

@@ -89,7 +89,7 @@ class Archivist {
     SHAPLEY_TRY_ASSIGN(const WriterLock lock, acquire());
     const PartialFile rest(ledger_.string() + ".archiving");
     {
-      SHAPLEY_TRY_ASSIGN(const Database database, open_for_writing(ledger_, on_progress_));
+      SHAPLEY_TRY_ASSIGN(const Database database, open_old_for_writing(ledger_, on_progress_));
       SHAPLEY_TRY(take_alone(database));
       SHAPLEY_TRY(make_all(database, rest, result));
       if (result.archives.empty()) return result;

@@ -267,7 +267,7 @@ Expected<CompactResult> rewrite(const path& ledger, const OnProgress& on_progres
   take_owner_of(ledger, ledger.string() + ".lock");
   const PartialFile partial(ledger.string() + ".compact");
   {
-    SHAPLEY_TRY_ASSIGN(const Database database, open_for_writing(ledger, on_progress));
+    SHAPLEY_TRY_ASSIGN(const Database database, open_old_for_writing(ledger, on_progress));
     SHAPLEY_TRY(take_alone(database));
     SHAPLEY_TRY(partial.create(k_live_file_mode));
     SHAPLEY_TRY(write_compact(database, partial.file(), on_progress));

@@ -55,6 +55,9 @@ constexpr const char* k_second_writer_settings =
     "PRAGMA journal_size_limit = 67108864;"
     "PRAGMA secure_delete = OFF;";
 
+constexpr std::string_view k_no_such_file = "no such file; check the path";
+constexpr std::string_view k_empty_file = "an empty file, not a ledger";
+
 enum class FileKind { missing, empty, sqlite, other };
 
 Expected<FileKind> kind_of_file(const path& file) {
@@ -164,9 +167,9 @@ Expected<Database> open_sound(const path& file, const OnProgress& on_progress) {
 
 Expected<Database> open_reading_connection(const path& file) {
   SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
-  if (kind == FileKind::missing) return fail(Errc::not_found, "no such file; check the path");
+  if (kind == FileKind::missing) return fail(Errc::not_found, std::string(k_no_such_file));
   if (kind == FileKind::other) return no_ledger("not a ledger (no SQLite data base)");
-  if (kind == FileKind::empty) return no_ledger("an empty file, not a ledger");
+  if (kind == FileKind::empty) return no_ledger(k_empty_file);
   const bool immutable = must_be_immutable(file);
   SHAPLEY_TRY_ASSIGN(Database database,
                      immutable ? Database::open(uri_of(file, "immutable=1"), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
@@ -211,6 +214,13 @@ Expected<Database> open_for_writing(const path& file, const OnProgress& on_progr
   auto database = open_sound(file, on_progress);
   if (!database) return explained(file, std::move(database).error());
   return database;
+}
+
+Expected<Database> open_old_for_writing(const path& file, const OnProgress& on_progress) {
+  SHAPLEY_TRY_ASSIGN(const FileKind kind, kind_of_file(file));
+  if (kind == FileKind::missing) return fail(Errc::not_found, std::string(k_no_such_file));
+  if (kind == FileKind::empty) return no_ledger(k_empty_file);
+  return open_for_writing(file, on_progress);
 }
 
 Expected<Database> open_for_copying(const path& file) {

@@ -23,6 +23,10 @@ inline constexpr std::int64_t k_application_id = 0x5348504C;
 // refused.
 [[nodiscard]] Expected<Database> open_for_writing(const std::filesystem::path& file,
                                                   const OnProgress& on_progress = {});
+// The same for a ledger that is there. Errc::corrupt: the file is empty; of it a new ledger would be made, and hide
+// that one is lost.
+[[nodiscard]] Expected<Database> open_old_for_writing(const std::filesystem::path& file,
+                                                      const OnProgress& on_progress = {});
 
 // Opens a ledger of any schema read-only, to copy it.
 [[nodiscard]] Expected<Database> open_for_copying(const std::filesystem::path& file);
