@@ -41,7 +41,7 @@ constexpr Field k_jobs_fields[] = {
     {"begin", "Begin", "when its first run began (UTC)", "begin_utc"},
     {"end", "End", "when its last run ended (UTC)", "end_utc"},
     {"elapsed", "Elapsed", "seconds that it has run, without pauses"},
-    {"core_hours", "CoreHours", "core-hours that it has got", {}, core_hours_or_unknown},
+    {"core_hours", "CoreHours", "core-hours that it was charged", {}, core_hours_or_unknown},
     {"processor_seconds", "ProcessorSeconds", "the same in processor-seconds, exact"},
     {"segments", "Segments", "how many segments it has", "segment_count"},
     left({"nodes", "Nodes", "where its last run holds or held how many processors"}),
