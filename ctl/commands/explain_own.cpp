@@ -61,8 +61,8 @@ std::string before_text(const OwnJob& job) {
   std::string of;
   for (const ledger::Demand& demand : job.before)
     of += fmt::format("{}{} {}", of.empty() ? "" : ", ", demand.organization, demand.jobs);
-  if (of.empty()) return "none";
-  return has_place(job) ? fmt::format("{}: {}", count_of(jobs_before(job), "job"), of) : of + " by rank";
+  if (!has_place(job)) return (of.empty() ? "none" : of) + " by rank";
+  return of.empty() ? std::string("none") : fmt::format("{}: {}", count_of(jobs_before(job), "job"), of);
 }
 
 std::string fits_text(const std::optional<FitsNow>& fits) {
@@ -77,13 +77,16 @@ std::string utc_or_none(const Dated& time) {
   return time.is_known() ? time.utc() : "-";
 }
 
-json people_row(const OwnJob& job) {
+// `has_slurm`: Slurm's words are known, and no time limit means that it has none.
+json people_row(const OwnJob& job, bool has_slurm) {
   const std::string place = has_place(job) ? std::to_string(job.place->position) + '/' + std::to_string(job.place->of)
                                            : std::string(job.organization.empty() ? "-" : "?");
   return {{"job_id", job.job_id},
           {"partition", job.partition},
           {"cpus", job.cpus},
-          {"limit", job.time_limit_s ? short_duration(*job.time_limit_s) : "none"},
+          {"limit", job.time_limit_s ? short_duration(*job.time_limit_s)
+                    : has_slurm      ? "none"
+                                     : "?"},
           {"place", place},
           {"before", before_text(job)},
           {"rule", job.goes_first ? "now" : utc_or_none(job.by_rule)},
@@ -252,7 +255,10 @@ class Asking {
     return {};
   }
 
-  [[nodiscard]] std::string no_places() const { return queue_ && !*queue_ ? why_not(queue_->error()) : ""; }
+  [[nodiscard]] std::string no_places() const {
+    if (queue_ && !*queue_) return why_not(queue_->error());
+    return priorities_ && !*priorities_ ? priorities_->error().what : "";
+  }
 
  private:
   // One for each organization: its ranks are those of all of its jobs.
@@ -344,7 +350,7 @@ std::string render_own_jobs(const OwnJobs& report) {
       report.no_slurm.empty() ? "" : fmt::format("Slurm:    not asked: {}.\n", printable(report.no_slurm));
   if (report.jobs.empty()) return fmt::format("No job of {} waits at {}.\n{}", user, report.at.utc(), not_asked);
   tables::Table table{.columns = columns_of(k_own_fields)};
-  for (const OwnJob& job : report.jobs) table.rows.push_back(people_row(job));
+  for (const OwnJob& job : report.jobs) table.rows.push_back(people_row(job, report.no_slurm.empty()));
   std::string text = fmt::format("Jobs of {} that wait at {}; all times are {}.\n\n{}\n", user, report.at.utc(),
                                  report.time_zone, people_text(table));
   if (report.left_out > 0) text += fmt::format("And {} of lower priorities.\n", count_of(report.left_out, "job"));

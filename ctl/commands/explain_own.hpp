@@ -26,7 +26,7 @@ struct OwnJob {
   std::string organization = {};  // empty: it is not in the daemon's books as one that could start
   std::string partition = {};
   std::int64_t cpus = 0;
-  std::optional<std::int64_t> time_limit_s = {};  // nullopt: none
+  std::optional<std::int64_t> time_limit_s = {};  // nullopt: none or, without Slurm's words, not known
   std::string reason = {};                        // as Slurm calls it
   std::optional<Place> place = {};                // nullopt: jobs have no places here, or it could not start
   // What goes before it: by the place or, where that is not known, organizations of better ranks.

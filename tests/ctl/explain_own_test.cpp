@@ -312,5 +312,22 @@ TEST_F(OwnJobsTable, says_why_places_and_slurms_words_are_missing) {
                "waits at 2026-11-18T11:07:20Z.\nSlurm:    not asked: this program runs no others here.\n");
 }
 
+// That no limit and no job before it is known does not mean that there is none.
+TEST_F(OwnJobsTable, of_a_slurm_that_does_not_answer_is_what_the_daemon_knows) {
+  environment.run_program = [](const std::vector<std::string>& words) -> Expected<std::string> {
+    return fail(Errc::unavailable, words.front() + ": no end within 5 s");
+  };
+  const json report = shown();
+  ASSERT_EQ(report["jobs"].size(), 1U);
+  EXPECT_EQ(report["no_slurm"], "squeue: no end within 5 s");
+  EXPECT_EQ(report["no_places"], "squeue: no end within 5 s");
+  OwnJobs own = must(from_json<OwnJobs>(report));
+  EXPECT_PRED2(contains, render_own_jobs(own), " ?     ? B ");
+  EXPECT_PRED2(contains, render_own_jobs(own),
+               "Places are not known: squeue: no end within 5 s. So Before is of organizations with better ranks.\n");
+  own.jobs[0].before.clear();
+  EXPECT_PRED2(contains, render_own_jobs(own), " ?     ? none by rank ");
+}
+
 }  // namespace
 }  // namespace shapley::ctl
