@@ -107,6 +107,13 @@ json elsewhere_values(const ledger::StatusReport& status) {
   return sentences;
 }
 
+// Since when the plugin is away; null: it is connected.
+json away_value(const ledger::StatusReport& status) {
+  if (!status.plugin || status.plugin->connected) return nullptr;
+  const Instant last = status.plugin->last_heard_at;
+  return last.value > 0 ? ", and heard of it last at " + format_instant(last) : std::string(", and never has");
+}
+
 }  // namespace
 
 std::string live_page(const LiveReport& report) {
@@ -115,6 +122,7 @@ std::string live_page(const LiveReport& report) {
                   {{"page", tables::page_values(report.heading, report.heading, report.every_s)},
                    {"at", status.at.utc()},
                    {"every", report.every_s > 0 ? json(short_duration(report.every_s)) : json()},
+                   {"away", away_value(status)},
                    {"order", order_values(status.organizations)},
                    {"ranking", status.ranking.sentences},
                    {"elsewhere", elsewhere_values(status)},

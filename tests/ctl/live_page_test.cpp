@@ -48,6 +48,17 @@ TEST_F(LivePage, SaysWhatStatusAndForecastSay) {
   EXPECT_PRED2(contains, live_page(report), "So many jobs wait that only those of the lowest numbers are known here.");
 }
 
+TEST_F(LivePage, SaysSinceWhenSlurmctldIsAway) {
+  LiveReport report{.status = must(answers::answer(ledger::StatusRequest{.forecast = true}, {.path = file()}))};
+  EXPECT_PRED2(lacks, live_page(report), "does not hear of slurmctld");
+  report.status.plugin = protocol::PluginReport{};
+  EXPECT_PRED2(contains, live_page(report), "shapleyd does not hear of slurmctld now, and never has: ");
+  report.status.plugin->last_heard_at = report.status.at - Duration{3600};
+  EXPECT_PRED2(contains, live_page(report), "now, and heard of it last at <time ");
+  report.status.plugin->connected = true;
+  EXPECT_PRED2(lacks, live_page(report), "does not hear of slurmctld");
+}
+
 TEST_F(LivePage, NamesTheOtherClustersThatRanksCount) {
   LiveReport report{.status = must(answers::answer(ledger::StatusRequest{.forecast = true}, {.path = file()})),
                     .no_jobs = "x"};
