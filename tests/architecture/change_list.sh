@@ -2,6 +2,7 @@
 # The eleven changes: nine of the product in docs/internals/architecture.md, two of the laboratory in lab/README.md. Each one links to a real change of its
 # kind, tests/architecture/changes/NAME.patch: it applies to the tree as it is, touches eight files at most, and these are the files that the page names; new ones are named by their folder. The patch
 # is what counts: a file that the page forgets is found.
+# The test programs that a patch builds (Build:) are declared.
 # Usage: change_list.sh SOURCE_ROOT. Prints what is wrong; exit code 1 if something is.
 set -euo pipefail
 cd "$1"
@@ -48,6 +49,9 @@ for name in request subcommand metric policy; do [[ ${linked[$name]-} == yes ]] 
 for patch in "$patches"/*.patch; do
   name=$(basename "$patch" .patch)
   [[ ${linked[$name]-} == yes ]] || wrong "$patch: no change links to it"
+  for program in $(sed -nE 's/^Build: //p' "$patch" | grep -oE 'test_[a-z_]+'); do
+    grep -rqE --include=CMakeLists.txt "shapley_test\\(([a-z_]+ PROGRAM )?${program#test_} " tests lab/tests || wrong "$patch: no test declares the program $program"
+  done
 done
 [[ $bad == 0 ]] && echo "change_list: $changes patches apply and touch the files that the page names"
 exit "$bad"
