@@ -84,7 +84,11 @@ ledger::SubmissionAsked completed(ledger::SubmissionAsked asked, const std::stri
 
 Expected<site_rules::AccountParents> account_parents(std::string cluster, const ProgramRunner& run) {
   if (!run) return fail(Errc::unavailable, "this program runs no others here");
-  if (cluster.empty()) cluster = cluster_name(run);
+  if (cluster.empty()) {
+    const auto configuration = run({"scontrol", "show", "config"});
+    if (!configuration) return fail(Errc::unavailable, configuration.error().what + "; name a file");
+    cluster = config_value(*configuration, "ClusterName");
+  }
   if (cluster.empty()) return fail(Errc::unavailable, "scontrol show config does not name the cluster; name a file");
   SHAPLEY_TRY_ASSIGN(const std::string output, run({"sacctmgr", "-n", "-P", "list", "associations",
                                                     "cluster=" + cluster, "format=Account,ParentName"}));
@@ -110,6 +114,9 @@ std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const
   words.emplace_back("--wrap=true");
   const auto output = run(words);
   std::string answer = output ? *output : output.error().what;
+  // What the shell did not do is what sbatch did not.
+  constexpr std::string_view k_shell = "sh: ";
+  if (!output && answer.starts_with(k_shell)) answer.erase(0, k_shell.size());
   return line_of_estimate(answer);
 }
 

@@ -36,6 +36,17 @@ TEST_F(Submission, SaysWhereItWouldStand) {
   EXPECT_EQ(organization_of({.account = "below"}), "guests");
 }
 
+TEST(SlurmThatDoesNotAnswer, IsNamedByTheCommandThatAskedIt) {
+  const ProgramRunner run = [](const std::vector<std::string>& words) -> Expected<std::string> {
+    return fail(Errc::unavailable, words.front() + ": no end within 5 s");
+  };
+  // A line that ends with "(sbatch --test-only)".
+  EXPECT_EQ(test_only({.account = "a", .processors = 1}, "", run), "no end within 5 s");
+  const auto parents = account_parents("", run);
+  ASSERT_FALSE(parents);
+  EXPECT_EQ(parents.error().what, "scontrol: no end within 5 s; name a file");
+}
+
 // As Slurm's commands find a cluster: by the slurmdbd that this host's Slurm has.
 TEST(Cluster, IsAskedWhereSlurmdbdSaysThatItsSlurmctldIs) {
   std::ostringstream out;
