@@ -186,6 +186,14 @@ std::string job_lines(const Explanation& explanation) {
   return whose_line(explanation.report) + state_line(explanation) + history_lines(explanation.report);
 }
 
+std::string accounts_line(const std::string& no_accounts) {
+  if (no_accounts.empty()) return {};
+  return fmt::format(
+      "Slurm's accounts are not known ({}): its default account, or a rule of an account above, may make it another\n"
+      "organization's.\n",
+      printable(no_accounts));
+}
+
 // What each of the two terms of a key that brakes says.
 std::string braking_text(const ledger::RankedRow& row, const ledger::AmountUnit& in) {
   if (!row.braking) return "";
@@ -352,7 +360,9 @@ std::optional<Place> place_in(const Explanation& explanation, const Endpoint& en
   return place_of(report.job.is.job, report.job.is.organization, *queue, *priorities, report.organizations);
 }
 
-Expected<ledger::ExplainRequest> request_from(const ExplainArguments& arguments, const Environment& environment) {
+// `no_accounts`: as of Explanation.
+Expected<ledger::ExplainRequest> request_from(const ExplainArguments& arguments, const Environment& environment,
+                                              std::string& no_accounts) {
   if (!arguments.submit) {
     if (arguments.job.empty()) return fail(Errc::invalid_argument, "explain needs a JOB, --me, or --submit");
     if (const auto name = ledger::checked_job_name(arguments.job); !name)
@@ -363,7 +373,9 @@ Expected<ledger::ExplainRequest> request_from(const ExplainArguments& arguments,
   const passwd* user = ::getpwuid(::geteuid());
   ledger::SubmissionAsked asked =
       completed(arguments.asked, user == nullptr ? std::string() : user->pw_name, environment.run_program);
-  if (!asked.account.empty()) asked.accounts_above = accounts_above(asked.account, environment.run_program);
+  AccountsAbove above = accounts_above(asked.account, environment.run_program);
+  asked.accounts_above = std::move(above.names);
+  no_accounts = std::move(above.unknown);
   asked.user_id = ::geteuid();
   asked.group_id = ::getegid();
   return ledger::ExplainRequest{.submit = std::move(asked)};
@@ -455,7 +467,8 @@ std::string render_explanation(const Explanation& explanation) {
   const ExplainReport& report = explanation.report;
   const bool is_hypothetical = report.job.state == JobTurn::hypothetical;
   const bool waits = is_hypothetical || report.job.state == JobTurn::waiting || report.job.state == JobTurn::blocked;
-  std::string text = job_lines(explanation) + "\n" + standing_line(report) + elsewhere_lines(report, waits);
+  std::string text = job_lines(explanation) + accounts_line(explanation.no_accounts) + "\n" + standing_line(report) +
+                     elsewhere_lines(report, waits);
   if (waits)
     text += place_lines(explanation.place, report.organization.name) + ahead_lines(explanation) + turns_lines(report) +
             mode_line(report);
@@ -473,7 +486,7 @@ Expected<ExitCode> run_explain(const ExplainArguments& arguments, const Endpoint
     return explain_against(arguments, endpoint, environment);
   }
   Explanation explanation;
-  SHAPLEY_TRY_ASSIGN(const ledger::ExplainRequest asked, request_from(arguments, environment));
+  SHAPLEY_TRY_ASSIGN(const ledger::ExplainRequest asked, request_from(arguments, environment, explanation.no_accounts));
   SHAPLEY_TRY_ASSIGN(explanation.report, explained(asked, arguments.source, endpoint));
   const ledger::JobIdentity& is = explanation.report.job.is;
   const bool is_live = arguments.source.ledger.empty() && arguments.source.at.empty();

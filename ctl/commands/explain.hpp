@@ -46,11 +46,12 @@ struct Explanation {
   SlurmFacts slurm = {};
   std::optional<Place> place = {};  // nullopt: jobs have no places here
   PriorityVerdict priority = {};
+  std::string no_accounts = {};  // of a hypothetical job: why Slurm's accounts are not known; empty: they are
   std::optional<std::string> test_only = {};   // of a hypothetical job: the answer of sbatch --test-only, or the error
   std::optional<RanElsewhere> elsewhere = {};  // of a federated job that has no run here
 };
-SHAPLEY_DESCRIBE(Explanation, (flattened, report), slurm, place, priority, (supplement, test_only),
-                 (supplement, elsewhere));
+SHAPLEY_DESCRIBE(Explanation, (flattened, report), slurm, place, priority, (supplement, no_accounts),
+                 (supplement, test_only), (supplement, elsewhere));
 
 // The output for people.
 [[nodiscard]] std::string render_explanation(const Explanation& explanation);

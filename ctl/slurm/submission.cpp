@@ -86,7 +86,7 @@ Expected<site_rules::AccountParents> account_parents(std::string cluster, const 
   if (!run) return fail(Errc::unavailable, "this program runs no others here");
   if (cluster.empty()) {
     const auto configuration = run({"scontrol", "show", "config"});
-    if (!configuration) return fail(Errc::unavailable, configuration.error().what + "; name a file");
+    if (!configuration) return fail(Errc::unavailable, configuration.error().what);
     cluster = config_value(*configuration, "ClusterName");
   }
   if (cluster.empty()) return fail(Errc::unavailable, "scontrol show config does not name the cluster; name a file");
@@ -96,8 +96,17 @@ Expected<site_rules::AccountParents> account_parents(std::string cluster, const 
   return site_rules::read_account_parents(text);
 }
 
-std::vector<std::string> accounts_above(const std::string& account, const ProgramRunner& run) {
-  return site_rules::accounts_above(account_parents("", run).value_or(site_rules::AccountParents()), account);
+AccountsAbove accounts_above(const std::string& account, const ProgramRunner& run) {
+  if (!run) return {};
+  const auto configuration = run({"scontrol", "show", "config"});
+  if (!configuration) return {.unknown = configuration.error().what};
+  // Without slurmdbd accounts have no parents.
+  const std::string storage = config_value(*configuration, "AccountingStorageType");
+  if (!storage.empty() && !storage.ends_with("slurmdbd")) return {};
+  const auto parents = account_parents(config_value(*configuration, "ClusterName"), run);
+  if (!parents) return {.unknown = parents.error().what};
+  if (account.empty()) return {};
+  return {.names = site_rules::accounts_above(*parents, account)};
 }
 
 std::optional<std::string> test_only(const ledger::SubmissionAsked& asked, const std::string& time,

@@ -16,9 +16,12 @@ namespace shapley::ctl {
 // Errc::unavailable: Slurm does not answer.
 [[nodiscard]] Expected<site_rules::AccountParents> account_parents(std::string cluster, const ProgramRunner& run);
 
-// From the account's parent to the root; none if sacctmgr does not answer: then rules about accounts above are not
-// found.
-[[nodiscard]] std::vector<std::string> accounts_above(const std::string& account, const ProgramRunner& run);
+struct AccountsAbove {
+  std::vector<std::string> names = {};  // from the account's parent to the root
+  std::string unknown = {};             // why they are not known: then rules about accounts above are not found
+};
+// `account` empty: it has none, and it is asked only whether Slurm's accounting answers.
+[[nodiscard]] AccountsAbove accounts_above(const std::string& account, const ProgramRunner& run);
 
 // The job with what slurmctld adds where it says nothing: the default partition, this user's default account, and the
 // QOS of the user's association with the account, which is its default, else the only one, else "normal". What Slurm

@@ -44,7 +44,7 @@ TEST(SlurmThatDoesNotAnswer, IsNamedByTheCommandThatAskedIt) {
   EXPECT_EQ(test_only({.account = "a", .processors = 1}, "", run), "no end within 5 s");
   const auto parents = account_parents("", run);
   ASSERT_FALSE(parents);
-  EXPECT_EQ(parents.error().what, "scontrol: no end within 5 s; name a file");
+  EXPECT_EQ(parents.error().what, "scontrol: no end within 5 s");
 }
 
 // As Slurm's commands find a cluster: by the slurmdbd that this host's Slurm has.
@@ -143,6 +143,19 @@ TEST_F(Submission, AsksSbatchToo) {
   EXPECT_TRUE(
       std::ranges::none_of(programs.back(), [](const std::string& word) { return word.starts_with("--account"); }));
   EXPECT_FALSE(run_explain({}, {}, environment)) << "neither a job nor --submit";
+  EXPECT_PRED2(lacks, text, "are not known");
+  const auto printed_with = [&](const std::string& configuration) {
+    environment.run_program = [configuration](const std::vector<std::string>& words) -> Expected<std::string> {
+      if (words[0] == "scontrol" && words[1] == "show" && !configuration.empty()) return configuration;
+      return fail(Errc::unavailable, words[0] + ": no end within 5 s");
+    };
+    return printed_by(arguments, {.socket = directory / "s", .timeout = std::chrono::minutes(4)});
+  };
+  // Without them the organization may be another one's.
+  EXPECT_PRED2(contains, printed_with(""), "\nSlurm's accounts are not known (scontrol: no end within 5 s): ");
+  EXPECT_PRED2(contains, printed_with("ClusterName = north\n"), " not known (sacctmgr: no end within 5 s): ");
+  EXPECT_PRED2(lacks, printed_with("ClusterName = north\nAccountingStorageType = accounting_storage/none\n"),
+               "are not known");
 }
 
 }  // namespace
