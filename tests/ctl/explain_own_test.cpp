@@ -312,7 +312,7 @@ TEST_F(OwnJobsTable, says_why_places_and_slurms_words_are_missing) {
                "waits at 2026-11-18T11:07:20Z.\nSlurm:    not asked: this program runs no others here.\n");
 }
 
-// That no limit and no job before it is known does not mean that there is none.
+// It may have a limit, and jobs before it, that are not known.
 TEST_F(OwnJobsTable, of_a_slurm_that_does_not_answer_is_what_the_daemon_knows) {
   environment.run_program = [](const std::vector<std::string>& words) -> Expected<std::string> {
     return fail(Errc::unavailable, words.front() + ": no end within 5 s");

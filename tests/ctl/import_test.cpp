@@ -436,7 +436,7 @@ TEST_F(ImportTest, users_are_called_as_the_export_calls_them) {
   EXPECT_EQ(named(), (std::vector<std::string>{first[0], first[1], at(500) + "|1003|max"}));
 }
 
-// Nobody looked at what happened between the end of the export and the import, months later.
+// The books know nothing of the months from the end of the export to the import.
 TEST_F(ImportTest, papers_that_name_no_end_end_where_the_export_does) {
   const auto run = [](int job, int start, int end) {
     return row(std::to_string(job), job, "astro", "COMPLETED", 0, 0, start, end, 0, 4, 4096, 0, "n1");
@@ -465,7 +465,7 @@ TEST_F(ImportTest, papers_that_name_no_end_end_where_the_export_does) {
   }
   EXPECT_EQ(rows, (std::vector<std::string>{"2026-03-01T00:00:00Z to 2026-03-09T09:06:40Z"}));
   EXPECT_EQ(statement_until({}), k_begin + 4000);
-  // Whoever names an end knows up to when was exported.
+  // A user who names an end knows up to when was exported.
   EXPECT_EQ(statement_until(Instant{k_begin + 9000}), k_begin + 9000);
 
   import_into(run(72, 50, 90), 1790000100);

@@ -208,7 +208,7 @@ Expected<Instant> last_recorded(const Ledger& ledger) {
 
 namespace {
 
-// nullopt: there is none.
+// nullopt: there is no later event.
 Expected<std::optional<StoredEvent>> first_after(const Ledger& ledger, std::int64_t sequence) {
   std::optional<StoredEvent> first;
   const auto read = ledger.for_each_event(sequence, [&](const StoredEvent& stored) -> Expected<void> {
@@ -219,7 +219,7 @@ Expected<std::optional<StoredEvent>> first_after(const Ledger& ledger, std::int6
   return first;
 }
 
-// The number of the last event before this one that was received before `t`; 0: there is none.
+// The number of the last event before this one that was received before `t`; 0: there is no such event.
 Expected<std::int64_t> last_received_before(const Ledger& ledger, std::int64_t sequence, Instant t) {
   std::int64_t before = 0;
   while (sequence - before > 1) {

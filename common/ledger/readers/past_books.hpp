@@ -101,7 +101,7 @@ class Submitters {
 // The time of the ledger's last recording. Errc::not_found: it is empty.
 [[nodiscard]] Expected<Instant> last_recorded(const Ledger& ledger);
 // The same, but of an import that nothing was recorded after: the end of its latest run or, if that is later, of what
-// was recorded before it. What happened between then and the import nobody looked at.
+// was recorded before it. The books know nothing of the time from then to the import.
 [[nodiscard]] Expected<Instant> last_known(const Ledger& ledger);
 
 // The file whose books begin at an instant or before it, and the files after that, the ledger itself last.
