@@ -267,6 +267,11 @@ Expected<void> sync_file(const path& file) {
 }
 
 Expected<void> rename_file(const path& from, const path& to) {
+  // Renaming replaces a device, too, such as /dev/null, and all programs of the host would lose it.
+  struct stat there {};
+  const bool exists = ::lstat(to.c_str(), &there) == 0;
+  if (exists && !S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode) && !S_ISDIR(there.st_mode))
+    return fail(Errc::conflict, to.string() + ": is no regular file and is not replaced; name another file");
   if (::rename(from.c_str(), to.c_str()) != 0) return system_failure(to.string() + ": cannot be the new name", errno);
   return sync_file(std::filesystem::absolute(to).parent_path());
 }

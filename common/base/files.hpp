@@ -134,7 +134,8 @@ enum class Readers { owner, by_umask };
 // Syncs the file, or the names in a directory, to disk. Errc::io, Errc::no_space.
 [[nodiscard]] Expected<void> sync_file(const std::filesystem::path& file);
 
-// Renames a file over another one in the same directory; on disk when it returns.
+// Renames a file over another one in the same directory; on disk when it returns. Errc::conflict: that is a device, a
+// pipe or a socket, which stays.
 [[nodiscard]] Expected<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // ---- owners and modes ----

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "config/configuration.hpp"
 #include "config/keys.hpp"
@@ -534,6 +535,28 @@ TEST_F(ShapleyctlBinary, AnEmptyNameOfAFileIsRefused) {
     const Outcome outcome = ends(ExitCode::usage, run(arguments));
     EXPECT_PRED2(contains, outcome.err, ": the name is empty") << arguments;
   }
+}
+
+// As root these commands would replace /dev/null, which all programs of the host need.
+TEST_F(ShapleyctlBinary, ADeviceOrAPipeIsNotReplaced) {
+  const std::string ledger = example_ledger().string();
+  const fs::path pipe = directory / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::string key = (directory / "key").string();
+  ends(ExitCode::success, run("keygen " + key));
+  for (const std::string& arguments :
+       {"backup --force --ledger " + ledger + ' ' + pipe.string(), "restore " + ledger + " --ledger " + pipe.string(),
+        "audit " + ledger + " --head --sign-with " + key + " -o " + pipe.string()}) {
+    const Outcome outcome = ends(ExitCode::unreadable, run(arguments));
+    EXPECT_PRED2(contains, outcome.err, "no regular file") << arguments;
+    EXPECT_TRUE(fs::is_fifo(pipe)) << arguments;
+  }
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(directory / "")) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("pipe")) left.push_back(name);
+  }
+  EXPECT_EQ(left, std::vector<std::string>{"pipe"});
 }
 
 TEST_F(ShapleyctlBinary, NoLedgerIsMadeOfAnEmptyFile) {

@@ -90,6 +90,9 @@ Expected<void> note_restored(const path& file, const path& backup, const BackupR
 }
 
 Expected<path> put_in_place(const path& backup, const path& ledger, Instant now, BackupResult& restored) {
+  std::error_code error;
+  if (std::filesystem::exists(ledger, error) && !std::filesystem::is_regular_file(ledger, error))
+    return fail(Errc::conflict, "it is no regular file and is not replaced; name the ledger's file");
   SHAPLEY_TRY_ASSIGN(const WriterLock lock, WriterLock::acquire(ledger));
   // If there was no ledger, root has just created the lock file.
   take_owner_of(directory_of(ledger), ledger.string() + ".lock");
@@ -170,6 +173,8 @@ Expected<BackupResult> back_up(const path& ledger, const path& target, Overwrite
     if (exists && std::filesystem::equivalent(ledger, target, error)) {
       return fail(Errc::conflict, "that is the ledger itself; name another file");
     }
+    if (exists && !std::filesystem::is_regular_file(target, error))
+      return fail(Errc::conflict, "exists already and is no regular file; name another file");
     if (exists && overwrite == Overwrite::no) {
       return fail(Errc::conflict, "exists already; name another file, or overwrite it with --force");
     }
