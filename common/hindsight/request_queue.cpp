@@ -84,7 +84,7 @@ std::vector<FormId> RequestQueue::drop_forms() {
   for (Known& known : queue_) {
     const FormId form = form_of(before[known.form]);
     moved[known.form] = form;
-    known.form = form;
+    known.form = form & k_form_bits;
   }
   return moved;
 }

@@ -63,6 +63,7 @@ struct Form {
   friend auto operator<=>(const Form&, const Form&) = default;
 };
 using FormId = std::uint32_t;
+inline constexpr FormId k_form_bits = 0x7FFF'FFFF;  // the 31 that a request keeps of it
 
 struct Known {
   std::int64_t release = 0;

@@ -80,7 +80,7 @@ Request VirtualSchedules<Integer>::add(std::size_t organization, std::int64_t re
   request.amount = amount;
   request.order = order;
   request.owner = Coalition{1} << organization;
-  request.form = facts_.queue.form_of(form);
+  request.form = facts_.queue.form_of(form) & k_form_bits;
   if (release < time_) {
     learn();
     for (OneSchedule& schedule : schedules_) {

@@ -455,7 +455,7 @@ TEST_F(ImportTest, papers_that_name_no_end_end_where_the_export_does) {
     more.now = {now};
     must(import_history(more));
   };
-  must(import_history(question(run(70, 100, 4000) + run(71, 0, 600))));
+  must(import_history(question(run(70, 100, 4000) + run(71, 0, 40))));
   const ledger::HistoryReport report = use();
   EXPECT_EQ(report.of.until.value, k_begin + 4000);
   ASSERT_TRUE(report.utilization);

@@ -242,7 +242,7 @@ hindsight::Known read_request(TextReader& in, const Layout& layout, std::size_t 
   known.really_began = read_begin(in);
   known.duration = in.small(hindsight::k_unknown, k_last_instant.value);
   if (!layout.has_forms) return known;
-  known.form = static_cast<hindsight::FormId>(in.small(0, k_most_counted)) & 0x7FFF'FFFFU;
+  known.form = static_cast<hindsight::FormId>(in.small(0, k_most_counted)) & hindsight::k_form_bits;
   known.is_charged_apart = in.small(0, 1) == 1 ? 1 : 0;
   return known;
 }
