@@ -82,9 +82,6 @@ struct UsedSite {
   std::vector<SiteRun> runs = {};
 
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n)); }
-  Instant some_time() {
-    return k_books_begin + Duration{k_look_step * below((k_books_end - k_books_begin).value / k_look_step)};
-  }
 
   UsedSite& make() {
     nodes = {
