@@ -86,11 +86,10 @@ struct PaperNumber {
 struct KnownTrace {
   std::string_view name;
   std::int64_t processors;  // as the papers simulate it; for other traces, from the trace
-  bool in_papers;
 };
-inline constexpr std::array k_known_traces{
-    KnownTrace{"LPC-EGEE", 70, true}, KnownTrace{"PIK-IPLEX", 2560, true}, KnownTrace{"SHARCNET-Whale", 3072, true},
-    KnownTrace{"RICC", 8192, true},   KnownTrace{"HPC2N", 240, false},     KnownTrace{"KTH-SP2", 100, false}};
+inline constexpr std::array k_known_traces{KnownTrace{"LPC-EGEE", 70},         KnownTrace{"PIK-IPLEX", 2560},
+                                           KnownTrace{"SHARCNET-Whale", 3072}, KnownTrace{"RICC", 8192},
+                                           KnownTrace{"HPC2N", 240},           KnownTrace{"KTH-SP2", 100}};
 
 // The workloads of an experiment: the available traces, or generated jobs, labelled as such.
 struct ExperimentTrace {
