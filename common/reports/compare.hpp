@@ -1,5 +1,5 @@
-// Which of two goes first and why, since when, and what would change it. docs/reference/shapleyctl.md lists every
-// member; ledger/reports/compare_report.hpp makes it.
+// Which of two goes first and why, since when, and what would change it. docs/reference/shapleyctl/explain.md lists
+// every member; ledger/reports/compare_report.hpp makes it.
 #pragma once
 
 #include <array>

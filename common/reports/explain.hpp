@@ -1,6 +1,6 @@
 // "Why is my job waiting?", as far as the books know: its organization and why, the organization's standing and rank,
 // the organizations that are served before it, when that changes, and, once it has started, what went before.
-// docs/reference/shapleyctl.md lists every member; ledger/reports/explain_report.hpp makes it.
+// docs/reference/shapleyctl/explain.md lists every member; ledger/reports/explain_report.hpp makes it.
 #pragma once
 
 #include <array>

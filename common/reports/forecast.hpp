@@ -1,5 +1,5 @@
 // When the order of each pair of organizations changes, if nothing starts or ends: a part of the report of status
-// (status.hpp), which has the figures of that instant. docs/reference/shapleyctl.md lists every member.
+// (status.hpp), which has the figures of that instant. docs/reference/shapleyctl/status.md lists every member.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The jobs of a ledger for people and programs: what runs, what waits, and under which organization it is booked.
-// docs/reference/shapleyctl.md lists every member; ledger/reports/jobs_report.hpp makes it.
+// docs/reference/shapleyctl/jobs.md lists every member; ledger/reports/jobs_report.hpp makes it.
 #pragma once
 
 #include <algorithm>

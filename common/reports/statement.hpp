@@ -5,7 +5,7 @@
 //     difference at the end = difference at the begin + given - got + settled         [processor-seconds, exact]
 // with what jobs got and gave; what was settled (accounting::WorkSettled) is an amount of its own.
 // The *standing* is what `shapleyctl status` shows: the difference on average over the period so far (status.hpp). Both
-// start again from zero where a period begins. docs/reference/shapleyctl.md lists every member;
+// start again from zero where a period begins. docs/reference/shapleyctl/statement.md and history.md list every member;
 // ledger/reports/statement.hpp makes them.
 #pragma once
 

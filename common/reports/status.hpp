@@ -1,5 +1,5 @@
 // The standings: how much each organization is owed, which is served first, and why; and what shapleyd adds about
-// itself. docs/reference/shapleyctl.md lists every member; ledger/reports/report.hpp makes it from the books.
+// itself. docs/reference/shapleyctl/status.md lists every member; ledger/reports/report.hpp makes it from the books.
 //
 // Ranks go by the key (game/braking.hpp, game/serving_order.hpp). It is of H seconds ahead, the mean residual run time
 // by a rule that brakes, and is shown in core-hours as a standing of that time (amounts.hpp):

@@ -1,5 +1,5 @@
 // The worth of cooperation as a report: for `status --worth`, statements, the daemon's answers and the exporter.
-// docs/reference/shapleyctl.md lists every member; ledger/reports/worth_report.hpp makes it.
+// docs/reference/shapleyctl/status.md lists every member; ledger/reports/worth_report.hpp makes it.
 #pragma once
 
 #include <optional>

@@ -127,7 +127,7 @@ TEST(StatusReport, HasTheDocumentedMembersAndTypes) {
     EXPECT_EQ(row["below_guarantee"].is_boolean(), !is_commons);
     const std::size_t where_not_zero = row.count("idle_wanted") + row.count("down");
     EXPECT_EQ(row.size(), 27U + where_not_zero + accounting::estimator_ids().size())
-        << "a new member needs a line in docs/reference/shapleyctl.md";
+        << "a new member needs a line in docs/reference/shapleyctl/status.md";
   }
 }
 

@@ -1,5 +1,5 @@
 // The worth of cooperation (accounting/worth/worth.hpp) as a report: for `status --worth`, statements, the daemon's
-// answers and the exporter. docs/reference/shapleyctl.md lists every member.
+// answers and the exporter. docs/reference/shapleyctl/status.md lists every member.
 //
 // Utility in hours is its average over the period, as a standing's is (report.hpp):
 //     psi / (t - period begin) / 3600        [hours]
