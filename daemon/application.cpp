@@ -291,7 +291,7 @@ struct Start {
 };
 
 // A migration of a large ledger takes minutes: every tenth of it is logged, and the supervisor is notified to wait.
-ledger::OnProgress tell_of_migration(const std::filesystem::path& file) {
+ledger::OnProgress log_migration(const std::filesystem::path& file) {
   return [file, said = std::string()](const ledger::Progress& progress) mutable {
     std::string now(progress.what);
     if (progress.all > 0) now += fmt::format(", {} %", progress.done * 10 / progress.all * 10);
@@ -325,7 +325,7 @@ Start start(const std::filesystem::path& file, bool first_try) {
   options.configuration_file = file;
   options.host = host_name();
   options.instance = *std::move(instance);
-  options.on_migration = tell_of_migration(site->configuration.ledger);
+  options.on_migration = log_migration(site->configuration.ledger);
   options.read_clock = read_kernel_clock;
   options.user_names = host_user_names;
   options.boot = boot_name();

@@ -68,7 +68,7 @@ std::vector<MetricFamily> Collector::collected() const {
   const auto began = std::chrono::steady_clock::now();
   Expected<Status> status = status_of(endpoint_);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  tell(status ? std::string() : status.error().what);
+  log_fault(status ? std::string() : status.error().what);
   const auto own = own_metrics();
   std::vector<MetricFamily> families{gauge(own[0], status ? 1 : 0), gauge(own[1], took.count()),
                                      gauge(own[2], 1, {{"version", SHAPLEY_VERSION}}),
@@ -89,7 +89,7 @@ void Collector::add_users(Status& status) const {
   log_ << "shapley-exporter: " << printable(users_state_) << std::endl;
 }
 
-void Collector::tell(const std::string& fault) const {
+void Collector::log_fault(const std::string& fault) const {
   const MutexLock lock(mutex_);
   const bool was_away = !fault_.empty();
   const bool first = !std::exchange(asked_, true);

@@ -36,7 +36,7 @@ class Collector : public prometheus::Collectable {
 
  private:
   [[nodiscard]] std::vector<prometheus::MetricFamily> collected() const;
-  void tell(const std::string& fault) const;
+  void log_fault(const std::string& fault) const;
   void add_users(Status& status) const;
 
   rpc_client::Endpoint endpoint_;

@@ -42,13 +42,8 @@ constexpr const char* k_itself = "(itself)";
 
 struct AccountWorks {
   CpuTime own = {}, borrowed = {};
-
-  AccountWorks& operator+=(const AccountWorks& other) {
-    own += other.own;
-    borrowed += other.borrowed;
-    return *this;
-  }
 };
+SHAPLEY_DESCRIBE(AccountWorks, own, borrowed);
 
 // Users that the asker may not see have no account, and jobs may have an empty one.
 std::string account_of(const ledger::UserRow& user) {
@@ -133,7 +128,7 @@ class AccountLines {
   void add(const std::string& organization) {
     organization_ = organization;
     AccountWorks sum;
-    for (const AccountSubtotal* account : below("")) sum += {account->own.work, account->borrowed.work};
+    for (const AccountSubtotal* account : below("")) sum += AccountWorks{account->own.work, account->borrowed.work};
     all_ += sum;
     if (line_of(sum) == std::array<Units, 4>{}) return;
     add_below("", sum);

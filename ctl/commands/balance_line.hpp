@@ -5,6 +5,7 @@
 
 #include "base/types.hpp"
 #include "ctl/output/paper.hpp"
+#include "ctl/output/summed.hpp"
 
 namespace shapley::ctl {
 
@@ -16,14 +17,8 @@ struct BalanceWorks {
   CpuTime before = {}, given = {}, got = {}, settled = {};
 
   [[nodiscard]] CpuTime after() const { return before + given - got + settled; }
-  BalanceWorks& operator+=(const BalanceWorks& other) {
-    before += other.before;
-    given += other.given;
-    got += other.got;
-    settled += other.settled;
-    return *this;
-  }
 };
+SHAPLEY_DESCRIBE(BalanceWorks, before, given, got, settled);
 
 [[nodiscard]] inline std::array<Units, 6> balance_line(const BalanceWorks& works, const PaperAmounts& amounts) {
   return {amounts.nearest(works.before),

@@ -134,7 +134,7 @@ std::string slurm_line(const Comparison& comparison) {
       continue;
     }
     const SlurmJob& is = *slurm.known_job();
-    const std::optional<std::string> reason = is.told_reason();
+    const std::optional<std::string> reason = is.reported_reason();
     text += fmt::format("Slurm: job {} {}, priority {}{}. ", job, printable(is.state),
                         is.priority ? std::to_string(*is.priority) : std::string(),
                         reason ? ", reason " + printable(*reason) : std::string());

@@ -91,7 +91,7 @@ std::string slurm_lines(const Explanation& explanation) {
   if (slurm.known_job() == nullptr) return "Slurm:    it does not know the job any more.\n";
   const SlurmJob& job = *slurm.known_job();
   std::string text = "Slurm:    state " + printable(job.state);
-  if (const auto reason = job.told_reason())
+  if (const auto reason = job.reported_reason())
     text += fmt::format(", reason {}: {}", printable(*reason), reason_sentence(*reason));
   text += ".";
   if (job.is_over()) return text + "\n";

@@ -19,6 +19,7 @@
 #include "ctl/commands/consortium_statement.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
+#include "ctl/output/summed.hpp"
 #include "ctl/output/worth.hpp"
 
 namespace shapley::ctl {
@@ -95,56 +96,31 @@ constexpr AmountField k_user_amounts[] = {{"got"}, {"own"}, {"borrowed"}, {"roun
 // The work in a line of a period's table, or in all of them. Work given less work got in a part of a period, and what
 // it began with: what it ends with.
 struct PeriodWorks {
-  CpuTime before, given, got, settled, after, standing_before, standing_after;
-
-  explicit PeriodWorks(const ledger::PeriodRow& row)
-      : before(row.opening.difference.work),
-        given(row.given.work),
-        got(row.got.work),
-        settled(row.settled.work),
-        after(row.closing.difference.work),
-        standing_before(work_of(row.opening.standing_core_hours)),
-        standing_after(work_of(row.closing.standing_core_hours)) {}
-  PeriodWorks() = default;
-  PeriodWorks& operator+=(const PeriodWorks& other) {
-    before += other.before;
-    given += other.given;
-    got += other.got;
-    settled += other.settled;
-    after += other.after;
-    standing_before += other.standing_before;
-    standing_after += other.standing_after;
-    return *this;
-  }
+  CpuTime before = {}, given = {}, got = {}, settled = {}, after = {}, standing_before = {}, standing_after = {};
 };
+SHAPLEY_DESCRIBE(PeriodWorks, before, given, got, settled, after, standing_before, standing_after);
+
+PeriodWorks works_of(const ledger::PeriodRow& row) {
+  return {.before = row.opening.difference.work,
+          .given = row.given.work,
+          .got = row.got.work,
+          .settled = row.settled.work,
+          .after = row.closing.difference.work,
+          .standing_before = work_of(row.opening.standing_core_hours),
+          .standing_after = work_of(row.closing.standing_core_hours)};
+}
 
 // Likewise of the whole time.
 struct HeldWorks {
   CpuTime got = {}, own = {}, borrowed = {}, lent = {}, waited = {};
-
-  HeldWorks& operator+=(const HeldWorks& other) {
-    got += other.got;
-    own += other.own;
-    borrowed += other.borrowed;
-    lent += other.lent;
-    waited += other.waited;
-    return *this;
-  }
 };
+SHAPLEY_DESCRIBE(HeldWorks, got, own, borrowed, lent, waited);
 
 // What processors could have done, and did.
 struct CapacityWorks {
   CpuTime capacity = {}, own = {}, lent = {}, wanted = {}, unwanted = {};
-
-  CapacityWorks& operator+=(const CapacityWorks& other) {
-    capacity += other.capacity;
-    own += other.own;
-    lent += other.lent;
-    wanted += other.wanted;
-    unwanted += other.unwanted;
-    return *this;
-  }
 };
+SHAPLEY_DESCRIBE(CapacityWorks, capacity, own, lent, wanted, unwanted);
 
 HeldWorks works_of(const ledger::AccountRow& row) {
   return {row.got.work, row.own.work, row.borrowed.work, row.lent.work, row.waited.work};
@@ -300,7 +276,7 @@ class Paper {
     std::string text;
     std::size_t count = 0;
     for (const ledger::PeriodRow& row : part.organizations) {
-      const PeriodWorks works(row);
+      const PeriodWorks works = works_of(row);
       if (!shows(works)) continue;
       text += fmt::format("{} {}.\n", printable(row.name),
                           ledger::difference_sentence(words(works.after), words(works.standing_after), report_.of.in));
@@ -312,7 +288,7 @@ class Paper {
     AmountRows rows(amounts_, k_period_amounts);
     PeriodWorks all;
     for (const ledger::PeriodRow& row : part.organizations) {
-      const PeriodWorks works(row);
+      const PeriodWorks works = works_of(row);
       all += works;
       if (shows(works)) rows.add({{"name", row.name}}, line_of(works));
     }

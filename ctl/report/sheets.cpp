@@ -17,6 +17,7 @@
 #include "ctl/commands/utilization.hpp"
 #include "ctl/output/amounts.hpp"
 #include "ctl/output/paper.hpp"
+#include "ctl/output/summed.hpp"
 #include "tables/instants.hpp"
 
 namespace shapley::ctl {
@@ -213,15 +214,8 @@ void add_sums(Table& table, const SiteReport& report, const PaperAmounts& amount
 // An organization's line of the page's first table, or that of all.
 struct OverviewWorks {
   CpuTime standing, given, got, settled, own, lent, borrowed, waited;
-
-  OverviewWorks& operator+=(const OverviewWorks& other) {
-    for (CpuTime OverviewWorks::*const work :
-         {&OverviewWorks::standing, &OverviewWorks::given, &OverviewWorks::got, &OverviewWorks::settled,
-          &OverviewWorks::own, &OverviewWorks::lent, &OverviewWorks::borrowed, &OverviewWorks::waited})
-      this->*work += other.*work;
-    return *this;
-  }
 };
+SHAPLEY_DESCRIBE(OverviewWorks, standing, given, got, settled, own, lent, borrowed, waited);
 
 std::array<Units, 9> overview_line(const OverviewWorks& works, const PaperAmounts& amounts) {
   return {amounts.nearest(works.standing), amounts.nearest(works.given),
@@ -234,14 +228,8 @@ std::array<Units, 9> overview_line(const OverviewWorks& works, const PaperAmount
 // What an organization gave and got in a month, in all months, or all organizations.
 struct MonthWorks {
   CpuTime given, got, settled;
-
-  MonthWorks& operator+=(const MonthWorks& other) {
-    given += other.given;
-    got += other.got;
-    settled += other.settled;
-    return *this;
-  }
 };
+SHAPLEY_DESCRIBE(MonthWorks, given, got, settled);
 
 std::array<Units, 5> month_line(const MonthWorks& works, const PaperAmounts& amounts) {
   return {amounts.nearest(works.given), amounts.nearest(works.got), amounts.nearest(works.settled),

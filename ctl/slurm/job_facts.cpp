@@ -299,7 +299,7 @@ bool SlurmJob::is_over() const {
   return std::ranges::find(k_over, state) != k_over.end();
 }
 
-std::optional<std::string> SlurmJob::told_reason() const {
+std::optional<std::string> SlurmJob::reported_reason() const {
   if (!reason || *reason == "None") return std::nullopt;
   // Slurm leaves in the record why a job waited when it ends.
   if (is_over() && std::ranges::find(k_ends, word_of(*reason), &Sentence::first) == k_ends.end()) return std::nullopt;

@@ -33,7 +33,7 @@ struct SlurmJob {
 
   [[nodiscard]] bool is_over() const;
   // Why it waits, or why it ended: of a job that is over not why it had waited. nullopt: no reason.
-  [[nodiscard]] std::optional<std::string> told_reason() const;
+  [[nodiscard]] std::optional<std::string> reported_reason() const;
 };
 SHAPLEY_DESCRIBE(SlurmJob, id, state, priority, reason, dependency, partition, qos, nice, reservation, start);
 

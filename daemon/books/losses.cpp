@@ -155,7 +155,7 @@ ObservationWatch::ObservationWatch(std::optional<Instant> last_observed, const s
 
 void ObservationWatch::begin_session(const Observing& observing) {
   observing_ = observing;
-  told_ = observing.since == k_beginning_of_time;
+  returned_ = observing.since == k_beginning_of_time;
   gap_.reset();
 }
 
@@ -166,8 +166,8 @@ void ObservationWatch::note_connected(Instant now) {
 std::optional<ObservationGap> ObservationWatch::note_read(Instant at) {
   std::optional<ObservationGap> ended;
   // Undelivered messages of an earlier instance of the plugin come first.
-  const bool is_of_feeder = !told_ && at >= observing_.since;
-  if (is_of_feeder) told_ = true;
+  const bool is_of_feeder = !returned_ && at >= observing_.since;
+  if (is_of_feeder) returned_ = true;
   if (std::exchange(are_events_lost_, false)) {
     // All of them may be of the second of the last one that is left.
     ended = ObservationGap{
@@ -181,7 +181,7 @@ std::optional<ObservationGap> ObservationWatch::note_read(Instant at) {
 }
 
 std::optional<ObservationGap> ObservationWatch::end_wrong_clock(Instant now) {
-  told_ = true;
+  returned_ = true;
   if (!observed_until_ || *observed_until_ >= now) return std::nullopt;
   const ObservationGap ended{.begin = *observed_until_, .end = now, .cause = GapCause::wrong_clock};
   const bool goes_on = gap_ && gap_->end == ended.begin;

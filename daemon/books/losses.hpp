@@ -58,7 +58,7 @@ class ObservationWatch {
   std::optional<Instant> observed_until_;
   bool are_events_lost_ = false;
   Observing observing_;
-  bool told_ = true;  // the gap of this session was returned, or there was none
+  bool returned_ = true;  // the gap of this session was returned, or there was none
   std::optional<accounting::ObservationGap> gap_;
 };
 

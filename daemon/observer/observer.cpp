@@ -64,7 +64,7 @@ class JobObserver {
     RunWriter::Observed run{.job = JobId{record_.job_id}, .start = start, .organization = organization_};
     run.job_state = record_.slurm_state;
     if (start != Instant{record_.start_time}) return RunWriter(books_, {}, std::move(run), out_.events);
-    if (!runs_.contains(start)) tell_request(run);
+    if (!runs_.contains(start)) add_request(run);
     run.shares =
         rules_.charging.shares_of(record_, [this](std::string_view node) { return books_.last_capacity(node); });
     if (record_.resize_time > 0) run.resized = Instant{record_.resize_time};
@@ -110,7 +110,7 @@ class JobObserver {
   // Sets since when Slurm could have started the run: by its wait, if that was booked for its organization, else by the
   // last time at which Slurm reports that it could start. A time before the books' horizon is left out, because nothing
   // may change there.
-  void tell_request(RunWriter::Observed& run) const {
+  void add_request(RunWriter::Observed& run) const {
     if (const accounting::SegmentOpened* first = start_that_was_moved(run)) {
       run.placement = first->placement;
       run.released = first->released;

@@ -171,7 +171,7 @@ TEST(SlurmFacts, OfAJobThatSlurmHasPurgedAreThatItDoesNotKnowIt) {
 // Slurm leaves in the record of a job that is over why it had waited.
 TEST(SlurmFacts, OfAJobThatIsOverAreNotWhyItHadWaited) {
   const auto told = [](const std::string& state, const std::string& reason) {
-    return SlurmJob{.state = state, .reason = reason}.told_reason().value_or("");
+    return SlurmJob{.state = state, .reason = reason}.reported_reason().value_or("");
   };
   EXPECT_EQ(told("PENDING", "JobHeldUser"), "JobHeldUser");
   EXPECT_EQ(told("PENDING", "None"), "");

@@ -42,77 +42,77 @@ bool CoalitionBooks::is_pending(const WantedRequest& request) {
   return request.order.start == std::numeric_limits<std::int64_t>::max();
 }
 
-bool CoalitionBooks::is_final(const WantedRequest& told) const {
-  return told.begin != k_never && told.duration != k_unknown &&
-         told.begin + told.duration < schedules_.outcomes_settled();
+bool CoalitionBooks::is_final(const WantedRequest& known) const {
+  return known.begin != k_never && known.duration != k_unknown &&
+         known.begin + known.duration < schedules_.outcomes_settled();
 }
 
 // A run that began before the settled outcomes is known to have run until then, or when it ended.
-bool CoalitionBooks::can_change(const WantedRequest& told, const WantedRequest& wanted) const {
-  if (told.begin == wanted.begin && told.duration == wanted.duration) return true;
-  if (told.begin == k_never) return true;
+bool CoalitionBooks::can_change(const WantedRequest& known, const WantedRequest& wanted) const {
+  if (known.begin == wanted.begin && known.duration == wanted.duration) return true;
+  if (known.begin == k_never) return true;
   const std::int64_t settled = schedules_.outcomes_settled();
-  if (wanted.begin != told.begin || is_final(told)) return false;
-  return told.begin >= settled || wanted.duration == k_unknown || told.begin + wanted.duration >= settled;
+  if (wanted.begin != known.begin || is_final(known)) return false;
+  return known.begin >= settled || wanted.duration == k_unknown || known.begin + wanted.duration >= settled;
 }
 
 CoalitionBooks::Group::iterator CoalitionBooks::first_from(Group& group, const hindsight::Order& order) {
   return std::lower_bound(group.begin(), group.end(), order,
-                          [](const Told& told, const hindsight::Order& of) { return told.is.order < of; });
+                          [](const KnownRequest& known, const hindsight::Order& of) { return known.is.order < of; });
 }
 
-CoalitionBooks::Told* CoalitionBooks::told_as(Group& group, const WantedRequest& wanted) {
-  for (auto told = first_from(group, wanted.order); told != group.end() && told->is.order == wanted.order; ++told) {
-    if (told->is.amount == wanted.amount) return &*told;
+CoalitionBooks::KnownRequest* CoalitionBooks::known_as(Group& group, const WantedRequest& wanted) {
+  for (auto known = first_from(group, wanted.order); known != group.end() && known->is.order == wanted.order; ++known) {
+    if (known->is.amount == wanted.amount) return &*known;
   }
   return nullptr;
 }
 
-void CoalitionBooks::insert(Group& group, const Told& told) {
-  group.insert(first_from(group, told.is.order), told);
+void CoalitionBooks::insert(Group& group, const KnownRequest& known) {
+  group.insert(first_from(group, known.is.order), known);
 }
 
-CoalitionBooks::Told* CoalitionBooks::waiting_in(Group& group) {
+CoalitionBooks::KnownRequest* CoalitionBooks::waiting_in(Group& group) {
   return group.empty() || !is_pending(group.back().is) ? nullptr : &group.back();
 }
 
 // Only the next part of what waits can be taken: no other run of the form began later.
 bool CoalitionBooks::takes_of_what_waits(Group& group, const WantedRequest& run) {
-  const Told* waits = waiting_in(group);
+  const KnownRequest* waits = waiting_in(group);
   if (waits == nullptr || waits->is.release != run.release) return false;
   return std::none_of(first_from(group, run.order), group.end(),
-                      [&](const Told& told) { return !is_pending(told.is) && told.is.order > run.order; });
+                      [&](const KnownRequest& known) { return !is_pending(known.is) && known.is.order > run.order; });
 }
 
 bool CoalitionBooks::allows(Group& group, std::span<const WantedRequest> wanted) const {
   std::vector<bool> is_wanted(group.size());
   for (const WantedRequest& request : wanted) {
-    const Told* told = told_as(group, request);
-    if (told != nullptr) is_wanted[static_cast<std::size_t>(told - group.data())] = true;
-    if (told != nullptr && !is_pending(request) && !can_change(told->is, request)) return false;
-    if (told != nullptr || request.release >= schedules_.settled()) continue;
+    const KnownRequest* known = known_as(group, request);
+    if (known != nullptr) is_wanted[static_cast<std::size_t>(known - group.data())] = true;
+    if (known != nullptr && !is_pending(request) && !can_change(known->is, request)) return false;
+    if (known != nullptr || request.release >= schedules_.settled()) continue;
     if (is_pending(request) ? waiting_in(group) == nullptr : !takes_of_what_waits(group, request)) return false;
   }
   for (std::size_t i = 0; i < group.size(); ++i) {
-    const WantedRequest& told = group[i].is;
-    if (is_wanted[i] || is_pending(told) || told.begin == k_never) continue;
-    if (told.begin < schedules_.outcomes_settled()) return false;
+    const WantedRequest& known = group[i].is;
+    if (is_wanted[i] || is_pending(known) || known.begin == k_never) continue;
+    if (known.begin < schedules_.outcomes_settled()) return false;
   }
   return true;
 }
 
-void CoalitionBooks::tell_outcome(Told& told, const WantedRequest& wanted) {
-  if (told.is.begin != wanted.begin) schedules_.started(told.name, wanted.begin);
-  if (told.is.duration != wanted.duration) {
+void CoalitionBooks::set_outcome(KnownRequest& known, const WantedRequest& wanted) {
+  if (known.is.begin != wanted.begin) schedules_.started(known.name, wanted.begin);
+  if (known.is.duration != wanted.duration) {
     if (wanted.duration == k_unknown) {
-      schedules_.retract_end(told.name);
+      schedules_.retract_end(known.name);
     } else {
-      schedules_.ended(told.name, wanted.duration);
+      schedules_.ended(known.name, wanted.duration);
     }
   }
-  const std::int64_t release = told.is.release;
-  told.is = wanted;
-  told.is.release = release;
+  const std::int64_t release = known.is.release;
+  known.is = wanted;
+  known.is.release = release;
 }
 
 // The kinds as of its release, and what became of them since.
@@ -139,17 +139,17 @@ std::int64_t CoalitionBooks::asked_amount(const WantedRequest& request) {
 
 void CoalitionBooks::add(Group& group, std::size_t player, const WantedRequest& request) {
   const std::int64_t amount = is_pending(request) ? request.amount : asked_amount(request);
-  Told told{schedules_.add(player, request.release, amount, request.order, form_of(request)), request};
-  if (amount != request.amount) schedules_.charge(told.name, request.amount);
-  told.is.begin = k_never;
-  told.is.duration = k_unknown;
-  tell_outcome(told, request);
-  insert(group, told);
+  KnownRequest known{schedules_.add(player, request.release, amount, request.order, form_of(request)), request};
+  if (amount != request.amount) schedules_.charge(known.name, request.amount);
+  known.is.begin = k_never;
+  known.is.duration = k_unknown;
+  set_outcome(known, request);
+  insert(group, known);
 }
 
 // From its release on, the waiting part amounts to what now starts out of it plus what goes on waiting.
 void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending) {
-  Told* waits = waiting_in(group);
+  KnownRequest* waits = waiting_in(group);
   if (waits == nullptr) return;
   std::int64_t amount = 0;
   for (const WantedRequest* run : starts) {
@@ -165,24 +165,24 @@ void CoalitionBooks::provide(Group& group, std::span<const WantedRequest* const>
 // request by itself.
 void CoalitionBooks::start(Group& group, std::size_t player, const WantedRequest& run) {
   if (!takes_of_what_waits(group, run)) return add(group, player, run);
-  Told* waits = waiting_in(group);
+  KnownRequest* waits = waiting_in(group);
   const std::int64_t amount = asked_amount(run);
   const hindsight::Request name = schedules_.split(waits->name, amount, run.order);
   if (amount != run.amount) schedules_.charge(name, run.amount);
-  Told told{name, run};
-  told.is.begin = k_never;
-  told.is.duration = k_unknown;
+  KnownRequest known{name, run};
+  known.is.begin = k_never;
+  known.is.duration = k_unknown;
   if (waits->is.amount == amount) {
     group.pop_back();
   } else {
     waits->is.amount -= amount;
   }
-  tell_outcome(told, run);
-  insert(group, told);
+  set_outcome(known, run);
+  insert(group, known);
 }
 
 void CoalitionBooks::wait(Group& group, std::size_t player, const WantedRequest* pending) {
-  Told* waits = waiting_in(group);
+  KnownRequest* waits = waiting_in(group);
   if (waits != nullptr && pending != nullptr && pending->release == waits->is.release) {
     schedules_.amend(waits->name, pending->amount);
     waits->is.amount = pending->amount;
@@ -206,11 +206,11 @@ auto form_of_request(const WantedRequest& request) {
 // A run that began before the horizon keeps its release and what it asked for: the wait that they depend on may be
 // forgotten.
 void CoalitionBooks::keep_begun(const Group& group, std::vector<WantedRequest>& wanted) const {
-  std::vector<const Told*> begun;
-  for (const Told& told : group) {
-    if (told.is.begin < horizon_.value) begun.push_back(&told);
+  std::vector<const KnownRequest*> begun;
+  for (const KnownRequest& known : group) {
+    if (known.is.begin < horizon_.value) begun.push_back(&known);
   }
-  const auto order_of = [](const Told* told) { return told->is.order; };
+  const auto order_of = [](const KnownRequest* known) { return known->is.order; };
   std::ranges::sort(begun, {}, order_of);
   for (WantedRequest& run : wanted) {
     if (run.begin >= horizon_.value) continue;
@@ -226,22 +226,22 @@ void CoalitionBooks::keep_begun(const Group& group, std::vector<WantedRequest>& 
 std::vector<CoalitionBooks::OfForm> CoalitionBooks::take_changed(Group& group, std::span<const WantedRequest> wanted) {
   std::vector<OfForm> changed;
   Group same;
-  auto told = group.cbegin();
-  for (auto want = wanted.begin(); told != group.cend() || want != wanted.end();) {
+  auto known = group.cbegin();
+  for (auto want = wanted.begin(); known != group.cend() || want != wanted.end();) {
     const bool is_wanted =
-        told == group.cend() || (want != wanted.end() && form_of_request(*want) < form_of_request(told->is));
-    const auto form = form_of_request(is_wanted ? *want : told->is);
-    const auto told_end =
-        std::find_if(told, group.cend(), [&](const Told& other) { return form_of_request(other.is) != form; });
+        known == group.cend() || (want != wanted.end() && form_of_request(*want) < form_of_request(known->is));
+    const auto form = form_of_request(is_wanted ? *want : known->is);
+    const auto known_end =
+        std::find_if(known, group.cend(), [&](const KnownRequest& other) { return form_of_request(other.is) != form; });
     const auto want_end =
         std::find_if(want, wanted.end(), [&](const WantedRequest& other) { return form_of_request(other) != form; });
-    const auto is_same = [](const Told& known, const WantedRequest& request) { return known.is == request; };
-    if (std::equal(told, told_end, want, want_end, is_same)) {
-      same.insert(same.end(), told, told_end);
+    const auto is_same = [](const KnownRequest& one, const WantedRequest& request) { return one.is == request; };
+    if (std::equal(known, known_end, want, want_end, is_same)) {
+      same.insert(same.end(), known, known_end);
     } else {
-      changed.push_back({Group(told, told_end), std::vector<WantedRequest>(want, want_end)});
+      changed.push_back({Group(known, known_end), std::vector<WantedRequest>(want, want_end)});
     }
-    told = told_end;
+    known = known_end;
     want = want_end;
   }
   if (!changed.empty()) group = std::move(same);
@@ -253,15 +253,15 @@ bool CoalitionBooks::reconcile(const GroupKey& key, std::size_t player, std::vec
   Group& group = entry->second;
   keep_begun(group, wanted);
   std::vector<OfForm> forms = take_changed(group, wanted);
-  const bool are_allowed = std::ranges::all_of(forms, [this](OfForm& of) { return allows(of.told, of.wanted); });
+  const bool are_allowed = std::ranges::all_of(forms, [this](OfForm& of) { return allows(of.known, of.wanted); });
   const bool is_refused = !are_allowed && late == Late::refuse;
   for (OfForm& of : forms) {
     for (WantedRequest& request : of.wanted) {
       if (!are_allowed) request.release = std::max(request.release, schedules_.settled());
     }
-    if (!is_refused) change(of.told, player, of.wanted);
+    if (!is_refused) change(of.known, player, of.wanted);
     const auto size = static_cast<std::ptrdiff_t>(group.size());
-    group.insert(group.end(), of.told.begin(), of.told.end());
+    group.insert(group.end(), of.known.begin(), of.known.end());
     std::sort(group.begin() + size, group.end(), is_before);
     std::inplace_merge(group.begin(), group.begin() + size, group.end(), is_before);
   }
@@ -269,7 +269,7 @@ bool CoalitionBooks::reconcile(const GroupKey& key, std::size_t player, std::vec
   return !is_refused;
 }
 
-bool CoalitionBooks::is_before(const Told& a, const Told& b) {
+bool CoalitionBooks::is_before(const KnownRequest& a, const KnownRequest& b) {
   return place_of(a.is) < place_of(b.is);
 }
 
@@ -283,12 +283,12 @@ void CoalitionBooks::change(Group& group, std::size_t player, std::span<const Wa
       pending = &request;
       continue;
     }
-    Told* like = told_as(group, request);
+    KnownRequest* like = known_as(group, request);
     if (like == nullptr) {
       starts.push_back(&request);
       continue;
     }
-    tell_outcome(*like, request);
+    set_outcome(*like, request);
     is_wanted[static_cast<std::size_t>(like - group.data())] = true;
   }
   std::size_t kept = 0;
@@ -380,8 +380,8 @@ void CoalitionBooks::forget_before(Instant horizon) {
   stretches_.erase(stretches_.begin(), stretches_.begin() + static_cast<std::ptrdiff_t>(gone));
   shared_ -= gone;
   for (auto group = groups_.begin(); group != groups_.end() && group->first.released < horizon;) {
-    std::erase_if(group->second, [horizon](const Told& told) {
-      return told.is.duration != k_unknown && told.is.begin + told.is.duration < horizon.value;
+    std::erase_if(group->second, [horizon](const KnownRequest& known) {
+      return known.is.duration != k_unknown && known.is.begin + known.is.duration < horizon.value;
     });
     group = group->second.empty() ? groups_.erase(group) : std::next(group);
   }
@@ -400,15 +400,15 @@ std::optional<GroupKey> CoalitionBooks::group_after(const std::optional<GroupKey
 
 bool CoalitionBooks::waits(const GroupKey& key, Instant released, const Asked& asked) const {
   const auto group = groups_.find(key);
-  return group != groups_.end() && std::ranges::any_of(group->second, [&](const Told& told) {
-           return is_pending(told.is) && told.is.release == released.value && told.is.asked == asked;
+  return group != groups_.end() && std::ranges::any_of(group->second, [&](const KnownRequest& known) {
+           return is_pending(known.is) && known.is.release == released.value && known.is.asked == asked;
          });
 }
 
 std::size_t CoalitionBooks::bytes() const {
   std::size_t bytes = schedules_.bytes() + stretches_.capacity() * sizeof(Stretch) +
                       groups_.size() * node_bytes<std::map<GroupKey, Group>>;
-  for (const auto& [key, group] : groups_) bytes += group.capacity() * sizeof(Told) + k_allocation_bytes;
+  for (const auto& [key, group] : groups_) bytes += group.capacity() * sizeof(KnownRequest) + k_allocation_bytes;
   return bytes;
 }
 
@@ -454,11 +454,11 @@ CoalitionBooks CoalitionBooks::only(std::span<const hindsight::Coalition> coalit
 // The last ones first: so less and less has to be computed again after each.
 void CoalitionBooks::end_all(Instant t) {
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
-    for (const Told& told : group->second) {
-      if (told.is.begin == k_never) {
-        schedules_.withdraw(told.name);
-      } else if (told.is.duration == k_unknown) {
-        schedules_.ended(told.name, std::max<std::int64_t>(t.value - told.is.begin, 1));
+    for (const KnownRequest& known : group->second) {
+      if (known.is.begin == k_never) {
+        schedules_.withdraw(known.name);
+      } else if (known.is.duration == k_unknown) {
+        schedules_.ended(known.name, std::max<std::int64_t>(t.value - known.is.begin, 1));
       }
     }
   }

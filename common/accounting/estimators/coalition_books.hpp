@@ -95,34 +95,34 @@ class CoalitionBooks {
   void load(TextReader& in, Instant now);
 
  private:
-  struct Told {
+  struct KnownRequest {
     hindsight::Request name = 0;
     WantedRequest is;
   };
   // By release, asked and order: of one release and form what waits is last.
-  using Group = std::vector<Told>;
+  using Group = std::vector<KnownRequest>;
   // A group's requests of one release and form, of which at most one waits. They are served one behind the other.
   struct OfForm {
-    Group told;
+    Group known;
     std::vector<WantedRequest> wanted;
   };
   [[nodiscard]] static std::vector<OfForm> take_changed(Group& group, std::span<const WantedRequest> wanted);
-  [[nodiscard]] static bool is_before(const Told& a, const Told& b);
+  [[nodiscard]] static bool is_before(const KnownRequest& a, const KnownRequest& b);
   void keep_begun(const Group& group, std::vector<WantedRequest>& wanted) const;
   void change(Group& group, std::size_t player, std::span<const WantedRequest> wanted);
   [[nodiscard]] hindsight::Form form_of(const WantedRequest& request) const;
   [[nodiscard]] static std::int64_t asked_amount(const WantedRequest& request);
 
-  [[nodiscard]] bool can_change(const WantedRequest& told, const WantedRequest& wanted) const;
-  [[nodiscard]] bool is_final(const WantedRequest& told) const;
+  [[nodiscard]] bool can_change(const WantedRequest& known, const WantedRequest& wanted) const;
+  [[nodiscard]] bool is_final(const WantedRequest& known) const;
   [[nodiscard]] bool allows(Group& group, std::span<const WantedRequest> wanted) const;
   [[nodiscard]] static bool is_pending(const WantedRequest& request);
   [[nodiscard]] static Group::iterator first_from(Group& group, const hindsight::Order& order);
-  [[nodiscard]] static Told* told_as(Group& group, const WantedRequest& wanted);
-  static void insert(Group& group, const Told& told);
-  [[nodiscard]] static Told* waiting_in(Group& group);
+  [[nodiscard]] static KnownRequest* known_as(Group& group, const WantedRequest& wanted);
+  static void insert(Group& group, const KnownRequest& known);
+  [[nodiscard]] static KnownRequest* waiting_in(Group& group);
   [[nodiscard]] static bool takes_of_what_waits(Group& group, const WantedRequest& run);
-  void tell_outcome(Told& told, const WantedRequest& wanted);
+  void set_outcome(KnownRequest& known, const WantedRequest& wanted);
   void provide(Group& group, std::span<const WantedRequest* const> starts, const WantedRequest* pending);
   void start(Group& group, std::size_t player, const WantedRequest& run);
   void wait(Group& group, std::size_t player, const WantedRequest* pending);

@@ -283,7 +283,7 @@ void CoalitionBooks::save(TextWriter& out) const {
   for (const auto& [key, group] : groups_) {
     out.line("group").instant(key.released).number(key.organization.value).number(key.job.value);
     out.number(static_cast<Int128>(group.size()));
-    for (const Told& one : group) {
+    for (const KnownRequest& one : group) {
       const auto name =
           std::lower_bound(saved.names.begin(), saved.names.end(), std::pair(one.name, hindsight::Request{0}));
       out.number(name->second);

@@ -65,20 +65,20 @@ class Comparer {
 
   // Only of the coalitions that receive requests: ending all of their requests would mean making their schedules again.
   void set_bounds(CooperationWorth& worth) const {
-    std::map<Coalition, std::vector<Comparison*>> told;
-    for (CooperationWorth::Row& row : worth.rows) told[players_of_.at(row.organization)].push_back(&row.is);
-    const auto tell = [&](CooperationWorth::Coalition& coalition) {
+    std::map<Coalition, std::vector<Comparison*>> by_players;
+    for (CooperationWorth::Row& row : worth.rows) by_players[players_of_.at(row.organization)].push_back(&row.is);
+    const auto note = [&](CooperationWorth::Coalition& coalition) {
       Coalition players = 0;
       for (const OrgId member : coalition.members) players |= players_of_.at(member);
-      told[players].push_back(&coalition.is);
+      by_players[players].push_back(&coalition.is);
     };
-    for (CooperationWorth::Coalition& pair : worth.pairs) tell(pair);
-    if (worth.leaving) tell(*worth.leaving);
+    for (CooperationWorth::Coalition& pair : worth.pairs) note(pair);
+    if (worth.leaving) note(*worth.leaving);
     std::vector<Coalition> coalitions;
-    for (const auto& [players, comparisons] : told) coalitions.push_back(players);
+    for (const auto& [players, comparisons] : by_players) coalitions.push_back(players);
     CoalitionBooks ended = books_.only(coalitions);
     ended.end_all(Instant{books_.schedules().time()});
-    for (const auto& [players, comparisons] : told) {
+    for (const auto& [players, comparisons] : by_players) {
       const bool is_provisional = books_.schedules().is_provisional(*books_.slot_of(players), asked_.end.value);
       for (Comparison* is : comparisons) {
         is->alone_if_ended = alone(ended, players);

@@ -29,7 +29,7 @@ class DirectContr final : public Estimator {
 
   void save(TextWriter& out, const Remembered& books) override {
     DirectContr forgotten = *this;
-    books.tell(forgotten, -1);
+    books.pass(forgotten, -1);
     forgotten.given_.save(out);
   }
   void load(TextReader& in, const Remembered& /*books*/) override { given_.load(in); }

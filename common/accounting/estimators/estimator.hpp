@@ -91,7 +91,7 @@ class Estimator {
     Instant horizon;  // k_beginning_of_time while nothing was forgotten
     Instant now;
     // Passes every piece and every segment that the books remember to `listener`, with this sign.
-    std::function<void(Estimator& listener, int sign)> tell;
+    std::function<void(Estimator& listener, int sign)> pass;
   };
 
   virtual ~Estimator() = default;

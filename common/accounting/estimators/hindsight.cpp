@@ -163,7 +163,7 @@ class Hindsight final : public Estimator {
     facts_.players.settle(horizon);
     set_settled_players();
     (void)facts_.settled.set_stretches(facts_.horizon, facts_.attendance.until(horizon, horizon).stretches);
-    tell_settled(horizon);
+    send_settled(horizon);
     facts_.settled.forget_before(horizon);
     present_.forget_before(facts_, horizon);
     facts_.attendance.forget_before(horizon);
@@ -206,7 +206,7 @@ class Hindsight final : public Estimator {
   }
 
   // Advances the settled schedules to `horizon`.
-  void tell_settled(Instant horizon) {
+  void send_settled(Instant horizon) {
     CoalitionBooks::Schedules& schedules = facts_.settled.schedules();
     facts_.divide_kinds(facts_.settled, horizon);
     for (const auto& [when, by] : facts_.capacities) {
@@ -221,16 +221,16 @@ class Hindsight final : public Estimator {
       if (key.released >= horizon) break;
       keys.insert(key);
     }
-    std::size_t told = 0;
+    std::size_t sent = 0;
     for (const GroupKey& key : keys) {
       const auto player = present_.player_of(key.organization);
       if (player && *player < facts_.settled.players()) {
         std::vector<WantedRequest> wanted = facts_.requests.wanted(key, horizon);
-        told += std::max<std::size_t>(wanted.size(), 1);
+        sent += std::max<std::size_t>(wanted.size(), 1);
         (void)facts_.settled.reconcile(key, *player, std::move(wanted), CoalitionBooks::Late::clamp);
       }
-      if (told < k_batch) continue;
-      told = 0;
+      if (sent < k_batch) continue;
+      sent = 0;
       schedules.advance(std::max(schedules.time(), key.released.value));
       // All earlier facts have been sent; without settling, memory would hold everything since the last horizon. The
       // changes of requests from before that horizon are sent first.

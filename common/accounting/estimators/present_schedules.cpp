@@ -98,7 +98,7 @@ void PresentSchedules::begin(SettledFacts& facts) {
   stale_capacities_ = facts.capacities;
   is_beginning_ = true;
   begun_until_.reset();
-  next_batch_ = told_ + k_batch;
+  next_batch_ = sent_ + k_batch;
 }
 
 // The first group that is to be sent. While is_beginning_, every group is sent, in order.
@@ -123,7 +123,7 @@ bool PresentSchedules::may_clamp(const SettledFacts& facts) const {
 }
 
 // False: a new change lies before what the schedules have settled.
-bool PresentSchedules::tell_capacities(const SettledFacts& facts) {
+bool PresentSchedules::send_capacities(const SettledFacts& facts) {
   for (const auto& [when, by] : stale_capacities_) {
     const auto& [at, organization, kind] = when;
     const auto player = player_of(organization);
@@ -133,17 +133,17 @@ bool PresentSchedules::tell_capacities(const SettledFacts& facts) {
   return true;
 }
 
-// Sends which organizations were present until t. False: as for tell_capacities.
-bool PresentSchedules::tell_attendance(SettledFacts& facts, Instant t) {
+// Sends which organizations were present until t. False: as for send_capacities.
+bool PresentSchedules::send_attendance(SettledFacts& facts, Instant t) {
   attended_ = facts.attendance.until(t, Instant{books_->schedules().settled()});
   return books_->set_stretches(facts.horizon, attended_.stretches);
 }
 
 // Sends the requests that were released before `until`, and makes the schedules reach t.
-PresentSchedules::Outcome PresentSchedules::tell_requests(const SettledFacts& facts, Instant t, std::uint64_t effort,
+PresentSchedules::Outcome PresentSchedules::send_requests(const SettledFacts& facts, Instant t, std::uint64_t effort,
                                                           Instant until) {
   CoalitionBooks::Schedules& schedules = books_->schedules();
-  const auto spent = [&] { return schedules.effort().parts + schedules.effort().undone + told_; };
+  const auto spent = [&] { return schedules.effort().parts + schedules.effort().undone + sent_; };
   const std::uint64_t most = effort + std::min(spent(), std::numeric_limits<std::uint64_t>::max() - effort);
   const auto left = [&] { return most - std::min(spent(), most); };
   for (auto next = next_stale(facts); next && next->released < until; next = next_stale(facts)) {
@@ -152,13 +152,13 @@ PresentSchedules::Outcome PresentSchedules::tell_requests(const SettledFacts& fa
     const auto late = may_clamp(facts) ? CoalitionBooks::Late::clamp : CoalitionBooks::Late::refuse;
     if (player) {
       std::vector<WantedRequest> wanted = facts.requests.wanted(key, k_end_of_time);
-      told_ += std::max<std::size_t>(wanted.size(), 1);
+      sent_ += std::max<std::size_t>(wanted.size(), 1);
       if (!books_->reconcile(key, *player, std::move(wanted), late)) return Outcome::too_old;
     }
     stale_.erase(key);
     if (is_beginning_) begun_until_ = std::max(begun_until_, next);
-    ++groups_told_;
-    if (told_ >= next_batch_ && !told_until(facts, std::min(key.released, t), t, until, left())) return Outcome::more;
+    ++groups_sent_;
+    if (sent_ >= next_batch_ && !sent_until(facts, std::min(key.released, t), t, until, left())) return Outcome::more;
     if (left() == 0) return Outcome::more;
   }
   return schedules.advance(std::max(schedules.time(), t.value), left()) ? Outcome::done : Outcome::more;
@@ -167,11 +167,11 @@ PresentSchedules::Outcome PresentSchedules::tell_requests(const SettledFacts& fa
 // Called when every request that was released before `released` was sent. While schedules are sent everything from the
 // beginning, or up to a horizon, what will not be kept open is settled on the way, to bound memory. The outcomes of
 // requests from before the horizon are sent first. False: the effort did not suffice.
-bool PresentSchedules::told_until(const SettledFacts& facts, Instant released, Instant t, Instant until,
+bool PresentSchedules::sent_until(const SettledFacts& facts, Instant released, Instant t, Instant until,
                                   std::uint64_t effort) {
   CoalitionBooks::Schedules& schedules = books_->schedules();
   if (!schedules.advance(std::max(schedules.time(), released.value), effort)) return false;
-  next_batch_ = told_ + k_batch;
+  next_batch_ = sent_ + k_batch;
   if (is_beginning_) {
     const Instant open = t - k_open_longest;
     const Instant settled = std::min(released, open);
@@ -192,10 +192,10 @@ void PresentSchedules::forget_before(SettledFacts& facts, Instant horizon) {
 // Facts from before the horizon have to be sent now, because they cannot be sent afterwards. False: that failed, and
 // the schedules are useless.
 bool PresentSchedules::settle_before(SettledFacts& facts, Instant horizon) {
-  if (!tell_attendance(facts, std::max(horizon, Instant{books_->schedules().time()})) || !tell_capacities(facts))
+  if (!send_attendance(facts, std::max(horizon, Instant{books_->schedules().time()})) || !send_capacities(facts))
     return false;
   const std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
-  if (tell_requests(facts, horizon, no_limit, horizon) != Outcome::done) return false;
+  if (send_requests(facts, horizon, no_limit, horizon) != Outcome::done) return false;
   books_->forget_before(horizon);
   return true;
 }
@@ -204,8 +204,8 @@ bool PresentSchedules::synchronize(SettledFacts& facts, Instant t, std::uint64_t
   set_players(facts);
   while (true) {
     if (!books_) begin(facts);
-    const bool is_known = tell_attendance(facts, t) && tell_capacities(facts);
-    const Outcome outcome = is_known ? tell_requests(facts, t, effort) : Outcome::too_old;
+    const bool is_known = send_attendance(facts, t) && send_capacities(facts);
+    const Outcome outcome = is_known ? send_requests(facts, t, effort) : Outcome::too_old;
     if (outcome == Outcome::more) return false;
     if (outcome == Outcome::done) break;
     drop();
@@ -219,8 +219,8 @@ bool PresentSchedules::synchronize(SettledFacts& facts, Instant t, std::uint64_t
 void PresentSchedules::settle(Instant t) {
   Instant oldest_open = t - k_open_longest;
   begun_.erase(begun_.begin(), begun_.lower_bound(oldest_open));
-  if (groups_told_ > k_open_runs / 4) {
-    groups_told_ = 0;
+  if (groups_sent_ > k_open_runs / 4) {
+    groups_sent_ = 0;
     std::int64_t runs = 0;
     for (auto begun = begun_.rbegin(); begun != begun_.rend() && runs <= k_open_runs; ++begun) {
       runs += begun->second;

@@ -99,11 +99,11 @@ class PresentSchedules {
   void begin(SettledFacts& facts);
   [[nodiscard]] std::optional<GroupKey> next_stale(const SettledFacts& facts) const;
   [[nodiscard]] bool may_clamp(const SettledFacts& facts) const;
-  [[nodiscard]] bool tell_capacities(const SettledFacts& facts);
-  [[nodiscard]] bool tell_attendance(SettledFacts& facts, Instant t);
-  [[nodiscard]] Outcome tell_requests(const SettledFacts& facts, Instant t, std::uint64_t effort,
+  [[nodiscard]] bool send_capacities(const SettledFacts& facts);
+  [[nodiscard]] bool send_attendance(SettledFacts& facts, Instant t);
+  [[nodiscard]] Outcome send_requests(const SettledFacts& facts, Instant t, std::uint64_t effort,
                                       Instant until = k_end_of_time);
-  [[nodiscard]] bool told_until(const SettledFacts& facts, Instant released, Instant t, Instant until,
+  [[nodiscard]] bool sent_until(const SettledFacts& facts, Instant released, Instant t, Instant until,
                                 std::uint64_t effort);
   [[nodiscard]] bool settle_before(SettledFacts& facts, Instant horizon);
   void settle(Instant t);
@@ -119,10 +119,10 @@ class PresentSchedules {
   std::optional<GroupKey> begun_until_;   // while is_beginning_: groups up to this one were sent
   std::set<GroupKey> stale_;              // to be sent
   Capacities stale_capacities_;
-  std::int64_t groups_told_ = 0;           // since the reach of the latest runs was computed last
+  std::int64_t groups_sent_ = 0;           // since the reach of the latest runs was computed last
   std::map<Instant, std::int64_t> begun_;  // runs by their begin, as far as they may be kept open
-  std::uint64_t told_ = 0;                 // requests that were sent
-  std::uint64_t next_batch_ = 0;           // value of told_ at which the next batch is complete
+  std::uint64_t sent_ = 0;                 // requests that were sent
+  std::uint64_t next_batch_ = 0;           // value of sent_ at which the next batch is complete
 };
 
 }  // namespace shapley::accounting

@@ -41,14 +41,14 @@ class Sweep {
     ProcessorMillionths processors;
   };
 
-  void tell(const Held& held) {
+  void visit(const Held& held) {
     if (held.since < t_ && held.processors.value > 0) visit_(held.claim, held.since, t_, held.processors);
   }
 
   void drop_ended() {
     for (const Held& held : held_) {
       if (claims_[held.claim].end != t_) continue;
-      tell(held);
+      visit(held);
       claimed_ -= claims_[held.claim].processors.value;
     }
     std::erase_if(held_, [&](const Held& held) { return claims_[held.claim].end == t_; });
@@ -77,7 +77,7 @@ class Sweep {
     for (std::size_t i = 0; i < held_.size(); ++i) {
       const ProcessorMillionths now = shared ? ProcessorMillionths{parts[i]} : claims_[held_[i].claim].processors;
       if (now == held_[i].processors) continue;
-      tell(held_[i]);
+      visit(held_[i]);
       held_[i].since = t_;
       held_[i].processors = now;
     }

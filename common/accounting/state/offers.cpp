@@ -10,13 +10,13 @@ void Offers::enter_all() {
 }
 
 void Offers::enter(const Node& node, Instant from, int sign) {
-  const auto tell = [&](const Offer& offer, Measure by, int direction, const auto& change) {
+  const auto pass = [&](const Offer& offer, Measure by, int direction, const auto& change) {
     if ((offer.amount.*by).value == 0) return;
     split_among(*offer.owners, offer.amount.*by,
                 [&](OrgId owner, ProcessorMillionths part) { change(owner, {direction * part.value}); });
   };
-  const auto tell_charged = [&](Instant at, const Offer& offer, Kind kind, int direction) {
-    tell(offer, &Measured::charged, direction, [&](OrgId owner, ProcessorMillionths part) {
+  const auto pass_charged = [&](Instant at, const Offer& offer, Kind kind, int direction) {
+    pass(offer, &Measured::charged, direction, [&](OrgId owner, ProcessorMillionths part) {
       accounts_.change_levels(at, owner, {.running = {}, .owned = part, .kind = kind});
     });
   };
@@ -28,17 +28,17 @@ void Offers::enter(const Node& node, Instant from, int sign) {
   node.for_each_offer_change(from, [&](Instant at, const Offer& before, const Offer& after) {
     if (!after.same_as(before, &Measured::charged) && std::ranges::find(moves, at) == moves.end()) {
       const Kind kind = kinds_.kind_of(node.name, at);
-      tell_charged(at, before, kind, -sign);
-      tell_charged(at, after, kind, sign);
+      pass_charged(at, before, kind, -sign);
+      pass_charged(at, after, kind, sign);
     }
     if (after.same_as(before, &Measured::blocked)) return;
     const auto change = [&](OrgId owner, ProcessorMillionths part) { accounts_.change_owned(at, owner, part); };
-    tell(before, &Measured::blocked, -sign, change);
-    tell(after, &Measured::blocked, sign, change);
+    pass(before, &Measured::blocked, -sign, change);
+    pass(after, &Measured::blocked, sign, change);
   });
   for (const Instant at : moves) {
-    tell_charged(at, node.offer_before(at), kind_before(at), -sign);
-    tell_charged(at, node.offer_before(at + Duration{1}), kinds_.kind_of(node.name, at), sign);
+    pass_charged(at, node.offer_before(at), kind_before(at), -sign);
+    pass_charged(at, node.offer_before(at + Duration{1}), kinds_.kind_of(node.name, at), sign);
   }
 }
 

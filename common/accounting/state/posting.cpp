@@ -184,14 +184,14 @@ void Posting::put_back_held() {
   taken_back_.clear();
 }
 
-void Posting::tell_remembered(Estimator& listener, int sign) const {
+void Posting::pass_remembered(Estimator& listener, int sign) const {
   for_each_remembered_piece(&Measured::charged, [&](const Piece& piece) { listener.fold_piece(sign, piece); });
   jobs_.for_each_counted([&](const SegmentRecord& segment) { listener.fold_segment(sign, fact_of(segment)); });
 }
 
 Estimator::Remembered Posting::remembered() const {
   return {present_.memory_horizon, present_.now,
-          [this](Estimator& listener, int sign) { tell_remembered(listener, sign); }};
+          [this](Estimator& listener, int sign) { pass_remembered(listener, sign); }};
 }
 
 void Posting::change_wait(const SegmentRecord& wait, Instant from, int sign) {

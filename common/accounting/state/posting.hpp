@@ -116,7 +116,7 @@ class Posting {
     const NodeShare* share;
   };
   [[nodiscard]] std::vector<Holder> holders_of(const Node& node, Instant from) const;
-  void tell_remembered(Estimator& listener, int sign) const;
+  void pass_remembered(Estimator& listener, int sign) const;
 
   [[nodiscard]] Asked asked_by(const SegmentOpened& opened, Instant released) const;
   // Makes a change after which some requests that were released at instants >= from may ask for something else: those

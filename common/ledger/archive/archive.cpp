@@ -95,11 +95,11 @@ class Archivist {
       if (result.archives.empty()) return result;
     }
     take_owner_of(ledger_, rest.file());
-    tell(on_progress_, {.what = "what stays takes the ledger's place"});
+    report_progress(on_progress_, {.what = "what stays takes the ledger's place"});
     std::error_code error;
     result.bytes_after = std::filesystem::file_size(rest.file(), error);
     SHAPLEY_TRY(rename_file(rest.file(), ledger_));
-    tell(on_progress_, {.what = "done"});
+    report_progress(on_progress_, {.what = "done"});
     return result;
   }
 
@@ -134,7 +134,7 @@ class Archivist {
   }
 
   Expected<void> compare_books(const Database& database, Recovered after) {
-    tell(on_progress_, {.what = "the books are compared"});
+    report_progress(on_progress_, {.what = "the books are compared"});
     SHAPLEY_TRY_ASSIGN(Recovered before, recover_books(database, {}));
     if (same_books(before.state, after.state)) return {};
     return fail(Errc::corrupt, "the books of what would stay differ from the ledger's; nothing was changed; report it");
@@ -177,11 +177,11 @@ class Archivist {
     SHAPLEY_TRY(check_part(ledger_, plain, part, on_progress_));
     SHAPLEY_TRY(pack(plain, begun.packed.file(), on_progress_));
     SHAPLEY_TRY(unpack(begun.packed.file(), begun.again.file(), on_progress_));
-    tell(on_progress_, {.what = "what was compressed is compared"});
+    report_progress(on_progress_, {.what = "what was compressed is compared"});
     SHAPLEY_TRY(compare_bytes(plain, begun.again.file()));
     take_owner_of(ledger_, begun.packed.file());
     SHAPLEY_TRY(begun.packed.become(file));
-    tell(on_progress_, {.what = "an archive is there"});
+    report_progress(on_progress_, {.what = "an archive is there"});
     return {};
   }
 

@@ -310,7 +310,7 @@ Expected<void> pump(lzma_stream& stream, const Pump& job, Output& out, const OnP
       stream.avail_in = static_cast<std::size_t>(in.gcount());
       read += in.gcount();
       if (in.eof()) action = LZMA_FINISH;
-      tell(on_progress, {job.what, read, error ? 0 : all});
+      report_progress(on_progress, {job.what, read, error ? 0 : all});
     }
     stream.next_out = output.data();
     stream.avail_out = output.size();

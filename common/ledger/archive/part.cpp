@@ -95,7 +95,7 @@ Expected<void> copy_rows(const Database& to, const LedgerPart& part, const OnPro
   const std::string chosen = " WHERE (seq > ?1 AND seq <= ?2) OR seq IN (SELECT seq FROM temp.copied) ORDER BY ";
   for (const auto& [table, order] : {std::pair{"event_rows", "seq"}, std::pair{"event_nodes", "seq, position"},
                                      std::pair{"event_jobs", "job, submit"}, std::pair{"event_texts", "seq"}}) {
-    tell(on_progress, {.what = table});
+    report_progress(on_progress, {.what = table});
     const std::string name(table);
     SHAPLEY_TRY(copy(to, "INSERT INTO main." + name + " SELECT * FROM source." + name + chosen + order, part));
   }
@@ -124,7 +124,7 @@ Expected<void> project(const Database& to, const OnProgress& on_progress) {
   SHAPLEY_TRY_ASSIGN(EventReader reader, EventReader::create(to));
   std::int64_t done = 0;
   return reader.visit(0, std::numeric_limits<std::int64_t>::max(), [&](const StoredEvent& stored) {
-    if (++done % k_events_between_calls == 0) tell(on_progress, {"events projected", done});
+    if (++done % k_events_between_calls == 0) report_progress(on_progress, {"events projected", done});
     return projector.project(stored.event, stored.sequence);
   });
 }
@@ -153,7 +153,7 @@ Expected<void> fill(const Database& to, const path& from, LedgerPart& part, cons
   SHAPLEY_TRY(to.execute("PRAGMA main.application_id = " + std::to_string(k_application_id)));
   SHAPLEY_TRY(to.execute("PRAGMA main.user_version = " + std::to_string(newest_schema())));
   SHAPLEY_TRY(transaction.commit());
-  tell(on_progress, {.what = "pages are being packed"});
+  report_progress(on_progress, {.what = "pages are being packed"});
   return to.execute("DETACH source; VACUUM main");
 }
 
@@ -202,7 +202,7 @@ Expected<void> write_part(const path& from, const path& to, LedgerPart& part, co
 }
 
 Expected<void> check_part(const path& from, const path& to, const LedgerPart& part, const OnProgress& on_progress) {
-  tell(on_progress, {.what = "what was written is read again and audited"});
+  report_progress(on_progress, {.what = "what was written is read again and audited"});
   auto checked = check_belongs(from, to, part);
   if (checked) checked = audit_part(to);
   if (!checked) return with_context(to.string(), std::move(checked).error());
@@ -260,7 +260,8 @@ class Planner {
     for (std::size_t i = 0; i + 1 < closed.size(); ++i) {
       if (closed[i].end <= archived) continue;
       if (!begin) begin = closed[i].begin;
-      tell(on_progress, {"periods looked at", static_cast<std::int64_t>(i), static_cast<std::int64_t>(closed.size())});
+      report_progress(on_progress,
+                      {"periods looked at", static_cast<std::int64_t>(i), static_cast<std::int64_t>(closed.size())});
       SHAPLEY_TRY_ASSIGN(const bool cut, try_cut(*begin, closed[i].end));
       cuts_.uncut = cut ? 0 : cuts_.uncut + 1;
       if (cut) begin.reset();

@@ -30,7 +30,7 @@ Expected<void> audit_content(const Ledger& ledger, const Database& database, Aud
   SHAPLEY_TRY_ASSIGN(const bool begun, audit_genesis(database, report));
   Facts facts;
   SHAPLEY_TRY_ASSIGN(const bool whole, audit_chain(database, facts, report, options));
-  tell(options.on_progress, {.what = "what belongs to no event"});
+  report_progress(options.on_progress, {.what = "what belongs to no event"});
   SHAPLEY_TRY_ASSIGN(const bool meant, audit_details(database, report));
   SHAPLEY_TRY(audit_heads(database, report));
   if (!begun || !whole || !meant) {
@@ -47,7 +47,7 @@ Expected<void> audit_all(const Ledger& ledger, const Database& database, AuditRe
                          const AuditOptions& options) {
   SHAPLEY_TRY_ASSIGN(const Transaction snapshot, Transaction::begin(database, Transaction::Kind::read));
   SHAPLEY_TRY(audit_schema(database, report));
-  tell(options.on_progress, {.what = "pages and indices"});
+  report_progress(options.on_progress, {.what = "pages and indices"});
   SHAPLEY_TRY_ASSIGN(const bool sound, audit_pages(database, report));
   auto content = audit_content(ledger, database, report, options);
   if (content || sound || content.error().code != Errc::corrupt) return content;
@@ -91,7 +91,8 @@ Expected<bool> audit_chain(const Database& database, Facts& facts, AuditReport& 
     // A copy of an archived event: audit_genesis() checks these.
     if (const bool own = row.sequence > begin.sequence; own) {
       if (report.events % k_events_between_calls == 0) {
-        tell(options.on_progress, {.what = "hash chain", .done = report.events, .all = all - begin.sequence});
+        report_progress(options.on_progress,
+                        {.what = "hash chain", .done = report.events, .all = all - begin.sequence});
       }
       const std::int64_t place = begin.sequence + ++report.events;
       if (row.sequence != place) find(row.sequence, "it is at place " + std::to_string(place));

@@ -148,7 +148,7 @@ class BooksAudit {
         facts_.follow(stored->event);
         note_remembered(state);
         if (++done % k_events_between_calls == 0) {
-          tell(options_.on_progress, {.what = "psi and phi", .done = done, .all = last});
+          report_progress(options_.on_progress, {.what = "psi and phi", .done = done, .all = last});
         }
       }
     };
@@ -299,7 +299,7 @@ class BooksAudit {
   // that event. These books come from a checkpoint that remembers days: they forget before they are asked, and are
   // destroyed before others are made.
   Expected<void> recover_rows() {
-    tell(options_.on_progress, {.what = "books as shapleyd recovers them"});
+    report_progress(options_.on_progress, {.what = "books as shapleyd recovers them"});
     accounting::StateOptions options = k_remembers_nothing;
     options.as_saved = true;
     SHAPLEY_TRY_ASSIGN(Recovered recovered, ledger_.recover(options));

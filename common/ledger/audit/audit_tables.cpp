@@ -329,7 +329,7 @@ Expected<void> audit_projections(const Database& database, AuditReport& report, 
                                  const DaysWatch& watch) {
   SHAPLEY_TRY_ASSIGN(const TemporaryTables tables, TemporaryTables::create(database));
   Projector projector(database, "temp");
-  tell(options.on_progress, {.what = "segments"});
+  report_progress(options.on_progress, {.what = "segments"});
   SHAPLEY_TRY(audit_segments(database, projector, report));
   SHAPLEY_TRY(project_others(database, projector));
   SHAPLEY_TRY(rebuild_standings(database, "temp", options.pace, options.on_progress, watch));

@@ -191,7 +191,7 @@ class Comparison {
   void compare_ends(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
     const auto& end = recorded.end();
     if (!end && recorded.has_ended) {
-      if (run.end) return end_untold_.push_back(recorded.line());
+      if (run.end) return end_unknown_.push_back(recorded.line());
       find(name + ": is still open in the ledger; the record says that it has ended, and not when");
     } else if (!end && run.end && goes_on(recorded) && records_span_.made_after(*run.end)) {
       runaway_.push_back(run.job.value);
@@ -304,7 +304,7 @@ class Comparison {
     } else if (began_under_wrong_clock(recorded)) {
       ++begun_under_wrong_clock_;
     } else if (!end && recorded.has_ended) {
-      end_untold_.push_back(recorded.line());
+      end_unknown_.push_back(recorded.line());
     } else {
       std::string what = fmt::format("job {} (line {}, {}): the record has a run", recorded.job.value, recorded.line(),
                                      recorded.state);
@@ -361,7 +361,7 @@ class Comparison {
                                           record.job.value, record.why));
     }
     note(impossible_, "run[|s] of the ledger [is of such a job|are of such jobs]: not compared");
-    note(end_untold_,
+    note(end_unknown_,
          "record[ says|s say] that a run has ended, and not when: its end is not compared, or it is in no ledger and "
          "left out (line[|s] ",
          ")");
@@ -440,7 +440,7 @@ class Comparison {
   std::int64_t before_ledger_ = 0, open_ = 0, unfinished_records_ = 0, suspended_unknown_ = 0, hidden_sizes_ = 0,
                weighted_ = 0, recorded_again_ = 0, missed_ = 0, begun_under_wrong_clock_ = 0, ended_unobserved_ = 0,
                impossible_ = 0, lost_ends_ = 0, lost_ = 0, unbilled_ = 0, requeued_after_end_ = 0, requeued_waits_ = 0;
-  std::vector<std::int64_t> end_untold_, without_number_;  // lines
+  std::vector<std::int64_t> end_unknown_, without_number_;  // lines
 };
 
 }  // namespace

@@ -468,7 +468,7 @@ class ConsortiumAudit {
   }
 
   void progress(const std::string& what, std::int64_t done, std::int64_t all) const {
-    tell(options_.on_progress, {.what = what, .done = done, .all = all});
+    report_progress(options_.on_progress, {.what = what, .done = done, .all = all});
   }
 
   void write_notes() {

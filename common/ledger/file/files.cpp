@@ -56,9 +56,9 @@ Expected<WriterLock> WriterLock::acquire(const std::filesystem::path& ledger) {
   }
   if (::ftruncate(lock.descriptor_, 0) != 0) return system_failure("lock file " + path, errno);
   const std::string pid = std::to_string(::getpid()) + "\n";
-  const bool told = ::pwrite(lock.descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
+  const bool is_written = ::pwrite(lock.descriptor_, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
   // The pid is information for others; the lock holds without it, even on a full disk.
-  if (!told && !is_out_of_space(errno)) return system_failure("lock file " + path, errno);
+  if (!is_written && !is_out_of_space(errno)) return system_failure("lock file " + path, errno);
   return lock;
 }
 

@@ -100,7 +100,7 @@ using OnProgress = std::function<void(const Progress&)>;
 // The number of events between two calls.
 inline constexpr std::int64_t k_events_between_calls = 10'000;
 
-inline void tell(const OnProgress& listener, const Progress& progress) {
+inline void report_progress(const OnProgress& listener, const Progress& progress) {
   if (listener) listener(progress);
 }
 

@@ -142,7 +142,7 @@ Expected<void> rebuild_standings(const Database& database, std::string_view sche
     if (watch.at_end && !std::exchange(has_ended, true)) watch.at_end(fold.books().state);
   };
   for (const RecordedDay& recorded : days) {
-    tell(on_progress, {.what = "books of every day", .done = fold.books().last_sequence, .all = last});
+    report_progress(on_progress, {.what = "books of every day", .done = fold.books().last_sequence, .all = last});
     SHAPLEY_TRY(fold.advance_to_event(recorded.day.sequence));
     SHAPLEY_TRY(fold.forget());
     if (recorded.day.sequence == last && recorded.at > watch.end) end();

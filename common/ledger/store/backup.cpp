@@ -209,7 +209,8 @@ Expected<void> write_compact(const Database& from, const path& to, const OnProgr
   const StepNotice notice(from, [&] {
     std::error_code error;
     const std::uintmax_t written = std::filesystem::file_size(to, error);
-    if (!error) tell(on_progress, {"bytes written", static_cast<std::int64_t>(written), (pages - unused) * page_size});
+    if (!error)
+      report_progress(on_progress, {"bytes written", static_cast<std::int64_t>(written), (pages - unused) * page_size});
   });
   const std::string target = to.string();
   SHAPLEY_TRY_ASSIGN(Statement vacuum, from.prepare("VACUUM main INTO ?1"));
@@ -249,7 +250,7 @@ Expected<void> compare_table(const Database& a, const Database& b, const std::st
       return fail(Errc::corrupt, fmt::format("the new file differs in row {} of {}", rows + 1, table));
     }
     if (!more) return {};
-    if (++rows % k_events_between_calls == 0) tell(on_progress, {"rows compared", rows});
+    if (++rows % k_events_between_calls == 0) report_progress(on_progress, {"rows compared", rows});
   }
 }
 
@@ -278,7 +279,7 @@ Expected<CompactResult> rewrite(const path& ledger, const OnProgress& on_progres
     SHAPLEY_TRY(write_compact(database, partial.file(), on_progress));
     SHAPLEY_TRY(compare_files(database, partial.file(), on_progress));
   }
-  tell(on_progress, {.what = "the new file's hash chain is being computed"});
+  report_progress(on_progress, {.what = "the new file's hash chain is being computed"});
   SHAPLEY_TRY_ASSIGN(result.verified, verify_copy(partial.file()));
   take_owner_of(ledger, partial.file());
   result.bytes_after = std::filesystem::file_size(partial.file(), error);

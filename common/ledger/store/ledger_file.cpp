@@ -154,7 +154,7 @@ Expected<Database> open_sound(const path& file, const OnProgress& on_progress) {
   SHAPLEY_TRY(database.execute(k_writer_settings));
   SHAPLEY_TRY(check_pages(database, file));
   if (version.schema > 0 && version.schema < newest_schema()) {
-    tell(on_progress, {.what = "a copy of the ledger as it is is being made"});
+    report_progress(on_progress, {.what = "a copy of the ledger as it is is being made"});
     SHAPLEY_TRY(back_up_before_migration(database, file, version.schema));
   }
   SHAPLEY_TRY(migrate(database, newest_schema()));

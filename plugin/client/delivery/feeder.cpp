@@ -279,7 +279,7 @@ void Feeder::handle(protocol::Message&& message) {
 void Feeder::handle_levels(const protocol::Levels& levels) {
   Expected<LevelTable> table = LevelTable::of(levels.jobs);
   if (!table) return lose(table.error());
-  levels_told_ = true;
+  levels_known_ = true;
   const std::size_t jobs = table->size();
   if (!board_.set_levels(std::move(*table))) return;
   log_.debug("levels: of " + std::to_string(jobs) + " jobs");
@@ -302,7 +302,7 @@ std::string leads_text(const protocol::Ranks& ranks) {
 
 void Feeder::handle_ranks(protocol::Ranks&& ranks) {
   // A daemon with levels sends them before the ranks; one that came back and did not has none any more.
-  if (!std::exchange(levels_told_, true) && board_.set_levels(LevelTable())) wake_up_.ranks_changed();
+  if (!std::exchange(levels_known_, true) && board_.set_levels(LevelTable())) wake_up_.ranks_changed();
   std::string order;
   for (const std::string& name : ranks.organizations) order += (order.empty() ? "" : ", ") + name;
   const std::string leads = leads_text(ranks);
@@ -333,7 +333,7 @@ void Feeder::handle_welcome(const protocol::Welcome& welcome) {
   note_reflected(welcome.acknowledged);
   state_ = State::connected;
   sign_due_ = Clock::now() + options_.timings.sign_of_life;
-  levels_told_ = false;
+  levels_known_ = false;
   program_ = welcome.program;
   if (++connection_number_ > 1) ++counters_.reconnects;
   backlog_at_welcome_ = backlog_.last_sequence();

@@ -143,8 +143,8 @@ class Feeder {
   std::int64_t signed_at_ = 0;   // the scan that the last sign of life reported
   std::chrono::seconds stale_after_{0};
   std::optional<Clock::time_point> ranks_hold_until_;
-  bool levels_told_ = false;  // the levels on this connection are known, or known to be absent
-  bool silent_ = false;       // connected, but an answer is overdue by more than the timeout
+  bool levels_known_ = false;  // the levels on this connection are known, or known to be absent
+  bool silent_ = false;        // connected, but an answer is overdue by more than the timeout
   std::optional<std::uint64_t>
       backlog_at_welcome_;  // last message that the snapshot must wait for; nullopt: it was requested
   std::string reported_;    // why the daemon is away, as last logged; empty: nothing since it was in use
