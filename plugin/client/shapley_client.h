@@ -271,6 +271,7 @@ typedef struct {
   uint32_t label; /* that it has, or SHAPLEY_NO_LABEL */
   bool startable; /* it could start if everything were free */
   enum shapley_hindrance hindrance;
+  uint32_t het_job;    /* the heterogeneous job that it is a part of; 0: of none */
   uint32_t splittable; /* so many tasks of an array's record may get records of their own */
   /* Its array, of which only so many more tasks may run, in whatever records they wait; 0: it has no such limit. */
   uint32_t array, array_room;

@@ -171,6 +171,7 @@ void shapley_waiting_fill(const job_record_t* record, time_t now, shapley_waitin
       .own_order = shapley_own_order(record),
       .tie = tie_of(record),
       .label = SHAPLEY_NO_LABEL,
+      .het_job = record->het_job_id,
       .splittable = splittable_tasks(record),
       .time_limit_s = planned_time_s(record),
   };

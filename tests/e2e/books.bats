@@ -42,6 +42,28 @@ load lib/e2e
   expect_books_correct 6
 }
 
+# resized_at_once: a job that was resized in the second in which it began, by Slurm's own records; its number.
+resized_at_once() {
+  local job
+  for _ in {1..20}; do
+    job=$(submit astro -N2 -n4 "$(until_told resized)") && wait_until 60 running "$job" && scontrol update JobId="$job" NumNodes=1 || return 1
+    wait_until 20 grep -q "^JobId=$job .*JobState=RESIZING" "$CLUSTER_JOBCOMP" || return 1
+    [[ $(job_field "$job" StartTime) != "$(sed -n "s/^JobId=$job .*JobState=RESIZING.* EndTime=\([^ ]*\).*/\1/p" "$CLUSTER_JOBCOMP")" ]] || break
+  done
+  echo "$job"
+}
+
+@test "a run that is resized in the second in which it began is no finding of the audit" {
+  start_with
+  resized=$(resized_at_once)
+  wait_until 30 booked "$resized"
+  wait_until 10 seconds_passed 1
+  tell resized
+  wait_drained 60
+  wait_until 30 nothing_open
+  wait_until 10 audit_agrees || { cat "$CLUSTER_DIR/audit.txt"; grep "^JobId=$resized " "$CLUSTER_JOBCOMP"; false; }
+}
+
 @test "heterogeneous jobs, under the backfill scheduler" {
   CLUSTER_SCHEDULER=sched/backfill
   CLUSTER_EXTRA_CONF="$CLUSTER_BACKFILL"

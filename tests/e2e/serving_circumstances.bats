@@ -148,3 +148,20 @@ half_of_each_node() {
   scontrol create reservation ReservationName=service StartTime=now+30minutes Duration=60 Nodes=n4 Users=root Flags=MAINT,IGNORE_JOBS
   a_waits_for_both p2 "-p p2 -t 5" "-p p2"
 }
+
+# astro's first part goes first, which lowers astro's lead, so that bio's job for the whole machine has its turn before the second part.
+@test "a heterogeneous job and one for the whole machine do not keep each other from it" {
+  CLUSTER_NODE_CPUS=(2 2)
+  CLUSTER_SCHEDULER=sched/backfill
+  CLUSTER_EXTRA_CONF="$CLUSTER_BACKFILL"
+  cluster_prepare
+  cluster_config "organizations:" "  - {name: astro, accounts: [astro], nodes: [n1]}" "  - {name: bio, accounts: [bio], nodes: [n2]}"
+  cluster_start
+  wait_until 15 plugin_connected
+  close_queue
+  submit bio -n4 -t 60 "sleep 1"
+  sbatch --parsable --uid="$JOB_UID" --gid="$JOB_GID" --chdir=/ --output=/dev/null --account=astro -n2 -t 10 : --account=astro -n1 -t 60 --wrap="sleep 1"
+  wait_until 30 looked_at_places 3
+  open_queue
+  wait_until 30 queue_empty || { squeue -o '%i %a %C %T %r %Q %S'; sinfo -N; false; }
+}

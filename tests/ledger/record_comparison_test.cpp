@@ -426,6 +426,16 @@ TEST_F(RecordComparison, resized_runs_are_compared_piece_by_piece) {
   EXPECT_TRUE(clean(against(jobcomp(17, 30, 30, 8, "RESIZING"))));
 }
 
+// The record has a size that held for no second, and the ledger's books do not.
+TEST_F(RecordComparison, a_run_that_was_resized_as_it_began_has_its_later_sizes) {
+  piece(17, 0, 0, 0, 0, 8, CloseReason::resized);
+  piece(17, 0, 1, 0, 100, 4, CloseReason::ended);
+  EXPECT_TRUE(clean(against(jobcomp(17, 0, 0, 8, "RESIZING") + jobcomp(17, 0, 100, 4))));
+  EXPECT_TRUE(clean(against_sacct(sacct("17", 0, 0, 8, "RESIZING") + sacct("17", 0, 100, 4))));
+  EXPECT_EQ(findings_of(against(jobcomp(17, 30, 30, 8, "RESIZING") + jobcomp(17, 30, 100, 4))),
+            run_17(2, "sizes: 1 in the ledger, 2 in the record"));
+}
+
 TEST_F(RecordComparison, a_repeated_hour_is_read_as_the_ledger_has_it) {
   const shapley::testing::TimeZone berlin(shapley::testing::k_berlin);
   constexpr std::int64_t second_half_past_two = 1792891800 - k_t;

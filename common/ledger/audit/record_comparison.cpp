@@ -208,27 +208,38 @@ class Comparison {
     }
   }
 
+  // Without those that held for no second, because the run was resized in the second in which it began: the ledger's
+  // have none. The first one of jobcomp has no begin.
+  static std::vector<RecordedPiece> pieces_that_held(const LedgerRun& run, const RecordedRun& recorded) {
+    std::vector<RecordedPiece> pieces;
+    for (const RecordedPiece& piece : recorded.pieces) {
+      const bool has_held = !piece.end || (piece.begin ? piece.begin != piece.end : !piece.end->is(run.begin));
+      if (has_held || &piece == &recorded.pieces.back()) pieces.push_back(piece);
+    }
+    return pieces;
+  }
+
   // From the last piece backwards: sacct without -D shows no other.
   void compare_pieces(const LedgerRun& run, const RecordedRun& recorded, const std::string& name) {
-    const std::size_t common = std::min(run.pieces.size(), recorded.pieces.size());
-    if (run.pieces.size() != recorded.pieces.size()) {
+    const std::vector<RecordedPiece> pieces = pieces_that_held(run, recorded);
+    const std::size_t common = std::min(run.pieces.size(), pieces.size());
+    if (run.pieces.size() != pieces.size()) {
       if (!run.end || !recorded.end()) {
         ++resized_since_;
         return;
       }
-      if (records_.format == sacct::RecordFormat::sacct && recorded.pieces.size() == 1) {
+      if (records_.format == sacct::RecordFormat::sacct && pieces.size() == 1) {
         ++hidden_sizes_;
       } else {
-        find(fmt::format("{}: has {} sizes in the ledger, {} in the record", name, run.pieces.size(),
-                         recorded.pieces.size()));
+        find(fmt::format("{}: sizes: {} in the ledger, {} in the record", name, run.pieces.size(), pieces.size()));
       }
     }
     for (std::size_t back = 1; back <= common; ++back) {
       const LedgerPiece& ours = run.pieces[run.pieces.size() - back];
-      const RecordedPiece& theirs = recorded.pieces[recorded.pieces.size() - back];
+      const RecordedPiece& theirs = pieces[pieces.size() - back];
       compare_processors(run, ours, theirs, name);
       compare_billing(ours, theirs, name);
-      const bool inner = back < recorded.pieces.size() && back < run.pieces.size();
+      const bool inner = back < pieces.size() && back < run.pieces.size();
       if (inner && theirs.begin && !theirs.begin->is(ours.begin))
         find_instants(name + ": is resized", ours.begin, *theirs.begin);
     }

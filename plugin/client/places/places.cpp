@@ -272,6 +272,38 @@ std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t l
   return queues;
 }
 
+// Backfill keeps nodes for each part of a heterogeneous job that could start, and all parts start together. Another job
+// between two of them could keep the second one from its nodes, and the first one it from its own, without end. So each
+// part has its place before the last one's, or behind all others while not all parts are in line.
+void Places::keep_parts_together(std::vector<LinePlace>& line) const {
+  struct Parts {
+    std::size_t left = 0;  // that did not have their turn in line
+    std::vector<LinePlace> passed;
+  };
+  std::map<std::uint32_t, Parts> jobs;  // by the heterogeneous job
+  for (const shapley_waiting_t* waiting : waiting_) {
+    if (waiting->het_job != 0 && waiting->startable) ++jobs[waiting->het_job].left;
+  }
+  if (jobs.empty()) return;
+  std::vector<LinePlace> together;
+  together.reserve(line.size());
+  for (const LinePlace& place : line) {
+    const std::uint32_t het_job = in_line_[place.job].waiting->het_job;
+    if (het_job == 0) {
+      together.push_back(place);
+      continue;
+    }
+    Parts& parts = jobs[het_job];
+    parts.passed.push_back(place);
+    if (--parts.left > 0) continue;
+    together.insert(together.end(), parts.passed.begin(), parts.passed.end());
+  }
+  for (const auto& [het_job, parts] : jobs) {
+    if (parts.left > 0) together.insert(together.end(), parts.passed.begin(), parts.passed.end());
+  }
+  line = std::move(together);
+}
+
 // The tasks of an array that have no record of their own start one after the other, by the priority of their record.
 // So where others stand between them, or after them while not all of them are in line, those in line get records of
 // their own; the last ones may keep theirs. What is left of them in the record has the place of its last one, so that
@@ -343,6 +375,7 @@ void Places::decide() {
     line.back().tasks -= std::exchange(line.back().beyond, 0);
     if (line.back().tasks == 0) line.pop_back();
   }
+  keep_parts_together(line);
   choose_splits(line);
   std::vector<Entry> in_line = entries(line);
   decisions_.cut = in_line.size() > longest || (line.size() == longest && in_line_.size() > longest);

@@ -166,6 +166,7 @@ class Places {
   void forget_gone();
   void forget_started();
   [[nodiscard]] std::vector<OwnQueue> own_queues(const NodeSetTable& sets, std::size_t longest);
+  void keep_parts_together(std::vector<LinePlace>& line) const;
   void choose_splits(std::span<const LinePlace> line);
   [[nodiscard]] std::vector<Entry> entries(std::span<const LinePlace> line);
   void keep_own_order(std::span<const Entry> entries, const NodeSetTable& sets,

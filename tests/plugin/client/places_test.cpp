@@ -38,6 +38,12 @@ class Cluster {
                      .splittable = 0};
     return job;
   }
+  // Of a heterogeneous job.
+  std::uint32_t submit_part(std::uint32_t organization, std::uint32_t het_job) {
+    const std::uint32_t job = submit(organization, SHAPLEY_HINDRANCE_PARTS);
+    waiting_[job].het_job = het_job;
+    return job;
+  }
   void start(std::uint32_t job) {
     running_[job] = waiting_.at(job);
     waiting_.erase(job);
@@ -103,6 +109,28 @@ TEST(Places, EverybodyIsServedInTurnWhenEverythingComesFree) {
   cluster.scan();
   for (int i = 0; i < 12; ++i) cluster.start(cluster.first());
   for (std::uint32_t u = 0; u < 3; ++u) EXPECT_EQ(cluster.held(u), 4) << u;
+}
+
+// By leads alone the second organization's job would be between them.
+TEST(Places, PartsOfAHeterogeneousJobAreNextToEachOther) {
+  Cluster cluster(2, 4);
+  const std::uint32_t first = cluster.submit_part(0, 1);
+  const std::uint32_t second = cluster.submit_part(0, 1);
+  const std::uint32_t other = cluster.submit(1);
+  cluster.scan();
+  EXPECT_GT(cluster.label_of(other), cluster.label_of(first));
+  EXPECT_GT(cluster.label_of(first), cluster.label_of(second));
+}
+
+TEST(Places, PartsAreBehindAllOthersWhileOneOfThemHasNoPlace) {
+  Cluster cluster(1, 4);
+  const std::uint32_t first = cluster.submit_part(0, 1);
+  for (int i = 0; i < 12; ++i) cluster.submit(0);
+  const std::uint32_t second = cluster.submit_part(0, 1);
+  cluster.scan();
+  EXPECT_LT(cluster.label_of(second), 1U) << "not in line";
+  EXPECT_GE(cluster.label_of(first), 1U);
+  EXPECT_LT(cluster.label_of(first), cluster.label_of(first + 1));
 }
 
 // The line reaches to 8 processors: four jobs of each. When the second one leads by three, the first one's fourth
