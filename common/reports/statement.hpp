@@ -91,7 +91,7 @@ struct UserRow {
   Amount got = {};
   Amount own = {};
   Amount borrowed = {};
-  std::string user = {};  // the name by the ledger, or by the reader's host; empty: neither has one
+  std::string user = {};  // the name by the ledger; empty: it has none
 };
 SHAPLEY_DESCRIBE(UserRow, account, user_id, got, own, borrowed, (supplement, user));
 

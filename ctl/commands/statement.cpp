@@ -122,6 +122,9 @@ struct CapacityWorks {
 };
 SHAPLEY_DESCRIBE(CapacityWorks, capacity, own, lent, wanted, unwanted);
 
+// Of more organizations than these a statement has its tables only, so that it is one page.
+constexpr std::ptrdiff_t k_most_in_words = 8;
+
 HeldWorks works_of(const ledger::AccountRow& row) {
   return {row.got.work, row.own.work, row.borrowed.work, row.lent.work, row.waited.work};
 }
@@ -169,11 +172,23 @@ class Paper {
     Table table{.columns = columns_of(k_period_fields), .rows = std::move(parts_[number]).take()};
     if (!with_settled_) drop_column(table, "settled");
     if (!with_rounding_) drop_column(table, "rounding");
-    text += people_text(table) + sentences(part) + worth_text(part.worth, report_.of.in, tables_.pairs);
+    text += people_text(table) + '\n';
+    const bool are_few = std::ranges::count_if(part.organizations, [this](const ledger::PeriodRow& row) {
+                           return shows(works_of(row));
+                         }) <= k_most_in_words;
+    if (are_few) text += sentences(part);
+    if (are_few || tables_.pairs) {
+      text += worth_text(part.worth, report_.of.in, tables_.pairs);
+      if (limits_of_worth_.empty() && part.worth && !part.worth->organizations.empty() && !part.worth->limits.empty())
+        limits_of_worth_ = worth_limits(*part.worth) + '\n';
+    }
     if (part.closes_period)
       text += fmt::format("The period ends at {}: standings start again from zero there.\n", part.end.utc());
     return text + '\n';
   }
+
+  // What the worth of cooperation ignores in some part so far, once; empty: nothing, or none is shown.
+  [[nodiscard]] const std::string& limits_of_worth() const { return limits_of_worth_; }
 
   // What each of the periods' rows adds up to.
   [[nodiscard]] std::string identity() const {
@@ -272,17 +287,14 @@ class Paper {
  private:
   // Empty for many organizations, whose table says the same on fewer lines.
   [[nodiscard]] std::string sentences(const ledger::PeriodPart& part) const {
-    constexpr std::size_t k_most_sentences = 8;
     std::string text;
-    std::size_t count = 0;
     for (const ledger::PeriodRow& row : part.organizations) {
       const PeriodWorks works = works_of(row);
       if (!shows(works)) continue;
       text += fmt::format("{} {}.\n", printable(row.name),
                           ledger::difference_sentence(words(works.after), words(works.standing_after), report_.of.in));
-      ++count;
     }
-    return '\n' + (count > k_most_sentences ? std::string() : text);
+    return text;
   }
   [[nodiscard]] AmountRows rows_of(const ledger::PeriodPart& part) const {
     AmountRows rows(amounts_, k_period_amounts);
@@ -340,16 +352,8 @@ class Paper {
   std::vector<AmountRows> parts_ = {};
   bool with_settled_ = false;
   bool with_rounding_ = false;  // in the periods' tables
+  std::string limits_of_worth_ = {};
 };
-
-// What the worth of cooperation ignores in some period, once; empty: nothing, or it is unknown for all of them.
-std::string limits_of_worth(const ledger::AccountReport& report) {
-  for (const ledger::PeriodPart& part : report.periods) {
-    if (part.worth && !part.worth->organizations.empty() && !part.worth->limits.empty())
-      return worth_limits(*part.worth) + '\n';
-  }
-  return {};
-}
 
 // The adjustments of the time, and the later ones, which an earlier statement could not name.
 std::string corrections_text(const ledger::AccountReport& report) {
@@ -373,7 +377,7 @@ std::string period_parts(const ledger::AccountReport& report, Paper& paper) {
   text += paper.identity() +
           ": work given less work got since the period began, a sum. A standing is that\n"
           "difference on average over the period so far, as status shows it.\n\n";
-  return text + limits_of_worth(report);
+  return text + paper.limits_of_worth();
 }
 
 }  // namespace
@@ -381,7 +385,9 @@ std::string period_parts(const ledger::AccountReport& report, Paper& paper) {
 void name_users(ledger::AccountReport& report) {
   for (ledger::AccountRow& row : report.organizations) {
     for (ledger::UserRow& user : row.users) {
-      user.user = user.user_id ? user_name_of(*user.user_id, user.user) : "(others)";
+      // Not by the host that prints it: each reader of a ledger has the same paper.
+      if (!user.user_id) user.user = "(others)";
+      if (user.user.empty()) user.user = "uid " + std::to_string(*user.user_id);
     }
   }
 }

@@ -51,6 +51,16 @@ TEST_F(Page, of_the_program) {
   ends(ExitCode::unreadable, run("--month 2026-11 -o " + file().string() + "/below"));
 }
 
+// What does not fit on a page beside twenty organizations' lines is for those who ask for it.
+TEST_F(Page, a_statement_of_twenty_organizations_has_its_tables_only) {
+  write_consortium(file(), consortium_names(20));
+  const std::string statement = "statement --month 2026-11 --ledger " + file().string();
+  const std::string text = ends(ExitCode::success, run_shapleyctl(directory.path(), statement)).out;
+  EXPECT_PRED2(lacks, text, "What cooperation was worth");
+  EXPECT_LE(std::ranges::count(text, '\n'), 66) << text;
+  EXPECT_PRED2(contains, run_shapleyctl(directory.path(), statement + " --pairs").out, "What cooperation was worth");
+}
+
 TEST_F(Page, has_users_only_where_they_are_asked_for) {
   write_consortium(file(), consortium_names(3));
   const std::string options = "--month 2026-11 --no-audit --no-charts -o " + out();

@@ -349,6 +349,17 @@ TEST_F(Statement, says_if_ranks_were_by_an_estimator_that_there_is_no_more) {
 }
 
 // The daemon shows one sum of the rows that are private to the asker.
+// This host has a name for user 0.
+TEST_F(Statement, names_users_by_the_ledger_only) {
+  AccountReport report;
+  report.organizations.push_back({.name = "a", .users = {{.user_id = 0}, {.user_id = 7, .user = "ada"}, {}}});
+  name_users(report);
+  const auto& users = report.organizations[0].users;
+  EXPECT_EQ(users[0].user, "uid 0");
+  EXPECT_EQ(users[1].user, "ada");
+  EXPECT_EQ(users[2].user, "(others)");
+}
+
 TEST_F(Statement, others_are_one_row) {
   write_site(file());
   json report = of(k_november, k_november + Duration{1200});
