@@ -240,10 +240,10 @@ class Merge {
     std::size_t number = 0;
     for (std::uint32_t u = 0; u < contenders.size(); ++u) {
       const std::span<const OwnQueue::Stream> streams = queues[u].streams();
-      for (const OwnQueue::Stream& stream : streams) {
-        const bool could_start = &stream < &streams[k_hindrances];
-        if (!stream.empty()) push({.stream = &stream, .organization = u, .number = number, .could_start = could_start});
-        ++number;
+      for (std::size_t i = 0; i < streams.size(); ++i, ++number) {
+        const bool could_start = i < k_hindrances;
+        if (!streams[i].empty())
+          push({.stream = &streams[i], .organization = u, .number = number, .could_start = could_start});
       }
     }
     drop_beyond();
