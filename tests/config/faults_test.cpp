@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"user", k_ok + "slurm_user: \"slurm user\"\n", {{2, "slurm_user: 'slurm user' is no user name", ""}}},
         BadFile{"choices",
                 k_ok + "contribution: direct\norder: stric\nmode: off\nperiod: weekly\n",
-                {{2, "contribution: 'direct' is not known", "direct_contr or hindsight"},
+                {{2, "contribution: 'direct' is not known", "write direct_contr"},
                  {3, "order: 'stric' is not known", "did you mean strict?"},
                  {4, "mode: 'off' is not known", "write priorities or observe"},
                  {5, "period: 'weekly' is not known", "none, monthly, quarterly or yearly"}}},
