@@ -23,8 +23,8 @@ struct Reservation {
 // The processors of one kind.
 struct Pool {
   std::int64_t capacity = 0;
-  std::int64_t free = 0;                                // negative if more runs than there are processors now
-  std::map<std::int64_t, std::int64_t> requested_ends;  // processors by the end that was requested
+  std::int64_t free = 0;                                     // negative if more runs than there are processors now
+  std::map<std::int64_t, std::int64_t> requested_ends = {};  // processors by the end that was requested
 };
 
 std::vector<Pool> pools_of(const EasyInstance& instance) {
