@@ -81,7 +81,7 @@ if(SHAPLEY_WARNINGS_AS_ERRORS)
 endif()
 # What most libraries include, compiled once for those that are not optimized: see README.md. GCC takes longer with it than without.
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  file(WRITE "${CMAKE_BINARY_DIR}/precompiled.cpp" "")
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/precompiled.cpp" CONTENT "")  # as it is, if it is there
   add_library(shapley_headers STATIC "${CMAKE_BINARY_DIR}/precompiled.cpp")
   target_link_libraries(shapley_headers PRIVATE shapley_options shapley_warnings)
   target_precompile_headers(shapley_headers PRIVATE <nlohmann/json.hpp> <boost/multiprecision/cpp_int.hpp> <fmt/format.h> <tl/expected.hpp> <algorithm>

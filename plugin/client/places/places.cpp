@@ -276,6 +276,10 @@ std::vector<OwnQueue> Places::own_queues(const NodeSetTable& sets, std::size_t l
 // between two of them could keep the second one from its nodes, and the first one it from its own, without end. So each
 // part has its place before the last one's, or behind all others while not all parts are in line.
 void Places::keep_parts_together(std::vector<LinePlace>& line) const {
+  const auto het_job_of = [this](const LinePlace& place) { return in_line_[place.job].waiting->het_job; };
+  if (std::ranges::all_of(
+          line, [](std::uint32_t het_job) { return het_job == 0; }, het_job_of))
+    return;
   struct Parts {
     std::size_t left = 0;  // that did not have their turn in line
     std::vector<LinePlace> passed;
@@ -284,11 +288,10 @@ void Places::keep_parts_together(std::vector<LinePlace>& line) const {
   for (const shapley_waiting_t* waiting : waiting_) {
     if (waiting->het_job != 0 && waiting->startable) ++jobs[waiting->het_job].left;
   }
-  if (jobs.empty()) return;
   std::vector<LinePlace> together;
   together.reserve(line.size());
   for (const LinePlace& place : line) {
-    const std::uint32_t het_job = in_line_[place.job].waiting->het_job;
+    const std::uint32_t het_job = het_job_of(place);
     if (het_job == 0) {
       together.push_back(place);
       continue;
